@@ -1,0 +1,56 @@
+"""Matrix of hybrid similarities → the three metrics, and what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator_core.types import Matrix, Metrics, Reading
+
+LABELS = {
+    "agreement_percent": "Agreement",
+    "confidence_percent": "Confidence",
+    "normalized_confidence_percent": "Normalized confidence",
+}
+"""The three metrics by field, as people call them."""
+READING_WORDS = {
+    Reading.STRONG: "Strong: nearly every answer is the same program, up to names and layout.",
+    Reading.MODERATE: "Moderate: style varies, structure overlaps.",
+    Reading.LOW: "Low: the answers are different programs.",
+}
+CAUTION = "Consistency is not correctness: a model can give the same wrong answer every time."
+
+_ROUNDING = 1e-9  # a weighted mean that equals the threshold on paper may miss it in the last bit
+
+
+def pair_values(matrix: Matrix) -> NDArray[np.float64]:
+    """The values of all pairs i < j, as one flat array."""
+    values: NDArray[np.float64] = matrix[np.triu_indices(len(matrix), 1)]
+    return values
+
+
+def measure(hybrid: Matrix, threshold: float) -> Metrics:
+    """The three metrics over the pairs of N samples; all ``None`` when N < 2."""
+    if len(hybrid) < 2:
+        return Metrics(None, None, None)
+    pairs = pair_values(hybrid)
+    mean = float(pairs.mean())
+    return Metrics(
+        agreement_percent=_percent(float(np.mean(pairs >= threshold - _ROUNDING))),
+        confidence_percent=_percent(mean),
+        normalized_confidence_percent=_percent(min(1.0, max(0.0, (mean - 0.5) / 0.5))),
+    )
+
+
+def read(metrics: Metrics) -> Reading | None:
+    """How consistent the answers are, told from the numbers as shown; ``None`` when there are no numbers."""
+    agreement, confidence = metrics.agreement_percent, metrics.confidence_percent
+    if agreement is None or confidence is None:
+        return None
+    if confidence < 50:
+        return Reading.LOW
+    return Reading.STRONG if agreement >= 80 and confidence > 85 else Reading.MODERATE
+
+
+def _percent(share: float) -> float:
+    return round(share * 100, 1)
