@@ -1,0 +1,95 @@
+"""One place that answers chat completions: its address, its key, and what to say when it does not answer."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from evaluator_core.builtin_model import shared_model
+from evaluator_core.errors import AuthenticationFailed, EndpointUnreachable, InvalidInput
+from evaluator_core.secret import Secret, redact
+
+BUILTIN = "builtin"
+
+_NO_KEY = "none"  # the openai package insists on some key; servers that want none ignore it
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A place that answers chat completions."""
+
+    name: str
+    """Its name in settings, in ``name/model`` and in stored runs."""
+    base_url: str = ""
+    """Its address up to ``/v1``; empty for the built-in model, whose address is known once it runs."""
+    api_key_env: str | None = None
+    """The environment variable that holds its key; ``None`` when it wants none."""
+    models: tuple[str, ...] = ()
+    """Models to offer without asking it."""
+    concurrency: int = 8
+    """Requests at a time that suit it."""
+    about: str = ""
+    """What it is, for a person."""
+    given_key: Secret | None = field(default=None, repr=False)
+    """A key that was given for this use only, in place of the environment's."""
+
+    def key(self) -> Secret | None:
+        """The key to send, if there is one."""
+        if self.given_key:
+            return self.given_key
+        value = os.environ.get(self.api_key_env) if self.api_key_env else None
+        return Secret(value) if value and value.strip() else None
+
+    def connect(self) -> tuple[str, Secret]:
+        """Address and key for a request; starts the built-in model, and refuses to go on without a key that is needed."""
+        if self.name == BUILTIN:
+            address = shared_model().address()
+            return address.base_url, Secret(address.key)
+        key = self.key()
+        if key is None and self.api_key_env:
+            raise AuthenticationFailed(
+                f"{self.name} needs a key: set the environment variable {self.api_key_env}, or choose the built-in model"
+            )
+        return self.base_url, key or Secret(_NO_KEY)
+
+
+def custom_endpoint(
+    base_url: str, *, name: str = "", key: str | None = None, api_key_env: str | None = None, about: str = ""
+) -> Endpoint:
+    """An endpoint at an address: ``http(s)://host[:port]/v1``, also with ``/chat/completions`` behind it."""
+    address = base_url.strip().rstrip("/").removesuffix("/chat/completions")
+    problem = address_problem(address)
+    if problem:
+        raise InvalidInput(f"address: {problem}")
+    given = Secret(key) if key and key.strip() else None
+    return Endpoint(name or urlsplit(address).netloc, address, api_key_env, about=about or address, given_key=given)
+
+
+def address_problem(address: str) -> str | None:
+    """What is wrong with an endpoint's address; ``None`` when nothing is."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return f"{redact(address)[:100]!r} is not an address"
+    if parts.scheme not in ("http", "https") or not host:
+        return f"{redact(address)[:100]!r} does not begin with http:// or https:// and a host"
+    if parts.username or parts.password:
+        return "it holds a user name or password; give the key by itself"
+    if parts.query or parts.fragment:
+        return "it has a query or a fragment; give the part up to /v1"
+    return None
+
+
+def unreachable(endpoint: Endpoint) -> EndpointUnreachable:
+    """The error for an endpoint at whose address nothing answers."""
+    return EndpointUnreachable(
+        f"nothing answers at {endpoint.base_url or endpoint.name}: start the server there, or check the address and the network"
+    )
+
+
+def key_refused(endpoint: Endpoint) -> AuthenticationFailed:
+    """The error for a key that the endpoint does not take; its own words may quote the key, and are not repeated."""
+    where = f"check the environment variable {endpoint.api_key_env}" if endpoint.api_key_env else "check the key that was given"
+    return AuthenticationFailed(f"{endpoint.name} refused the key: {where}, and whether the key may use this model")

@@ -1,0 +1,193 @@
+"""Runs in the background, shared by the pages and the API: started, watched, cancelled and resumed by name.
+
+One thread with one event loop does the asking; comparing is handed to other threads. A job goes on when whoever
+started it goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from evaluator_core.endpoint import Endpoint
+from evaluator_core.errors import EvaluatorError, ResultNotFound, RunCancelled
+from evaluator_core.evaluation import Evaluation, Progress, evaluate_plan, resume_run
+from evaluator_core.journal import Unfinished
+from evaluator_core.plan import Plan
+from evaluator_core.sampling import Patience
+from evaluator_core.store import Store
+
+_KEPT = 200
+
+_log = logging.getLogger(__name__)
+_Flow = Callable[[Callable[..., None]], Coroutine[Any, Any, Evaluation]]
+"""Begins the work of a job, given a function that changes fields of the job."""
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    WAITING = "waiting"
+    """Others are before it."""
+    RUNNING = "running"
+    """The model is being asked, or the answers compared."""
+    DONE = "done"
+    """Its numbers are there."""
+    FAILED = "failed"
+    """It ended with an error; what arrived is kept."""
+    CANCELLED = "cancelled"
+    """Somebody ended it; what arrived is kept."""
+
+
+ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it stands at one moment."""
+
+    job_id: str
+    """Its name in this process."""
+    plan: Plan
+    """What is asked."""
+    state: JobState
+    """Where it stands."""
+    progress: Progress
+    """What has arrived."""
+    run_id: str | None = None
+    """The name under which it can be resumed, once it has begun."""
+    evaluation: Evaluation | None = None
+    """The finished run."""
+    error: EvaluatorError | None = None
+    """Why it failed or was cancelled, for a person."""
+
+
+class JobRunner:
+    """All jobs of one process."""
+
+    def __init__(self, store: Store, *, at_once: int = 2, patience: Patience | None = None) -> None:
+        """Start the thread; ``at_once`` jobs run at the same time, the others wait in order."""
+        self._store = store
+        self._patience = patience
+        self._jobs: dict[str, Job] = {}
+        self._ended: dict[str, Future[Job]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._lock = threading.Lock()
+        self._loop = asyncio.new_event_loop()
+        self._turn = asyncio.Semaphore(at_once)  # hands out turns in the order of asking
+        self._thread = threading.Thread(target=self._loop.run_forever, name="jobs", daemon=True)
+        self._thread.start()
+
+    def start(self, plan: Plan) -> str:
+        """Begin a run, or let it wait for its turn; the job's name."""
+
+        def flow(update: Callable[..., None]) -> Coroutine[Any, Any, Evaluation]:
+            return evaluate_plan(
+                plan,
+                self._store,
+                on_progress=lambda progress: update(progress=progress),
+                on_start=lambda run_id: update(run_id=run_id),
+                patience=self._patience,
+            )
+
+        return self._submit(plan, Progress(plan.n_samples), None, flow)
+
+    def resume(self, run_id: str, *, ask_missing: bool = True, endpoint: Endpoint | None = None) -> str:
+        """Go on with an unfinished run; the job's name."""
+        unfinished = self._store.unfinished(run_id)
+
+        def flow(update: Callable[..., None]) -> Coroutine[Any, Any, Evaluation]:
+            return resume_run(
+                run_id,
+                self._store,
+                ask_missing=ask_missing,
+                endpoint=endpoint,
+                on_progress=lambda progress: update(progress=progress),
+                patience=self._patience,
+            )
+
+        plan = replace(unfinished.plan, endpoint=endpoint) if endpoint else unfinished.plan
+        return self._submit(plan, Progress(plan.n_samples, unfinished.replies), run_id, flow)
+
+    def unfinished(self, run_id: str) -> Unfinished:
+        """What an interrupted run has so far."""
+        return self._store.unfinished(run_id)
+
+    def job(self, job_id: str) -> Job:
+        """The job as it stands now."""
+        try:
+            return self._jobs[job_id]
+        except KeyError:
+            raise ResultNotFound(
+                f"there is no job {job_id[:80]!r}; it may have been of an earlier start of this server"
+            ) from None
+
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs, oldest first; of the ended ones the last few hundred."""
+        with self._lock:
+            return tuple(self._jobs.values())
+
+    def cancel(self, job_id: str) -> None:
+        """End a job soon; nothing happens to one that has ended."""
+        self.job(job_id)
+        # The loop's thread also makes the tasks, in order: this one is there when the call comes to it.
+        self._loop.call_soon_threadsafe(lambda: self._tasks[job_id].cancel())
+
+    def wait(self, job_id: str, timeout: float | None = None) -> Job:
+        """The job once it has ended; ``TimeoutError`` when that takes longer."""
+        self.job(job_id)
+        return self._ended[job_id].result(timeout)
+
+    def close(self) -> None:
+        """Cancel what is under way, keep what arrived, and end the thread."""
+        for job in self.jobs():
+            self.cancel(job.job_id)
+        for ended in list(self._ended.values()):
+            ended.result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _submit(self, plan: Plan, progress: Progress, run_id: str | None, flow: _Flow) -> str:
+        with self._lock:
+            job_id = secrets.token_hex(4)  # unlike a count, it never means another job after a restart
+            self._jobs[job_id] = Job(job_id, plan, JobState.WAITING, progress, run_id)
+            self._ended[job_id] = Future()
+            old = [job.job_id for job in self._jobs.values() if job.state in ENDED][:-_KEPT]
+            for name in old:
+                del self._jobs[name], self._ended[name], self._tasks[name]
+        self._loop.call_soon_threadsafe(self._make_task, job_id, flow)
+        return job_id
+
+    def _make_task(self, job_id: str, flow: _Flow) -> None:
+        self._tasks[job_id] = self._loop.create_task(self._run(job_id, flow))
+
+    async def _run(self, job_id: str, flow: _Flow) -> None:
+        def update(**changes: Any) -> None:
+            self._jobs[job_id] = replace(self._jobs[job_id], **changes)
+
+        try:
+            async with self._turn:
+                update(state=JobState.RUNNING)
+                update(state=JobState.DONE, evaluation=await flow(update))
+        except RunCancelled as error:
+            update(state=JobState.CANCELLED, error=error)
+        except asyncio.CancelledError:
+            update(state=JobState.CANCELLED, error=EvaluatorError("cancelled before its turn came: nothing was asked"))
+        except EvaluatorError as error:
+            update(state=JobState.FAILED, error=error)
+        except Exception as error:
+            # A fault of this program must end the job, not hang whoever waits for it.
+            _log.exception("job %s failed", job_id)
+            update(
+                state=JobState.FAILED, error=EvaluatorError(f"internal error: {type(error).__name__}; the log has the details")
+            )
+        finally:
+            self._ended[job_id].set_result(self._jobs[job_id])
