@@ -1,0 +1,223 @@
+"""One finished run: the same view wherever it is opened."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.charts import agreement_over_thresholds, distribution, heatmap
+from dashboard.diff import diff_html
+from dashboard.downloads import show_downloads
+from dashboard.words import answer_name, escape, notice, quote
+from evaluator_core.insights import agreement_at, identical_groups, odd_one_out, order_by_likeness, typical_answer
+from evaluator_core.languages import find_language
+from evaluator_core.metrics import CAUTION, READING_WORDS, read
+from evaluator_core.run_json import conversation
+from evaluator_core.summary import SummaryRow
+from evaluator_core.types import Matrix, Reading, Run, Sample
+
+_HELP = {
+    "Agreement": "The share of pairs of answers that are alike: their similarity reaches the threshold.",
+    "Confidence": "How alike two answers are on average, from 0 (nothing in common) to 100 (the same).",
+    "Normalized confidence": "Confidence with 50 as zero: programs that have nothing to do with each other easily reach 50.",
+}
+_READING_COLOURS: dict[Reading, str] = {Reading.STRONG: "green", Reading.MODERATE: "orange", Reading.LOW: "red"}
+_ANSWERS_SHOWN = 10
+
+
+def show_result(run: Run, name: str, earlier: SummaryRow | None = None) -> None:
+    """The whole view. ``earlier`` is the last run before it of the same prompt and model, if there is one."""
+    quote(run.question)
+    st.caption(
+        f"{_markdown_safe(run.model)} · {_markdown_safe(run.endpoint)} · {_markdown_safe(run.score.language)} · "
+        f"{len(run.score.samples)} answers · {run.created_at:%Y-%m-%d %H:%M:%S}"
+    )
+    _cards(run, earlier)
+    for note in run.score.notes:
+        notice("warning", note)
+    _pairs(run, name)
+    _threshold(run, name)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _standouts(run)
+    with right:
+        _groups(run)
+    _failures(run)
+    _answers(run, name)
+    show_downloads(run, name)
+
+
+def _cards(run: Run, earlier: SummaryRow | None) -> None:
+    metrics = run.score.metrics
+    values = {
+        "Agreement": (metrics.agreement_percent, earlier.agreement_percent if earlier else None),
+        "Confidence": (metrics.confidence_percent, earlier.confidence_percent if earlier else None),
+        "Normalized confidence": (
+            metrics.normalized_confidence_percent,
+            earlier.normalized_confidence_percent if earlier else None,
+        ),
+    }
+    with st.container(horizontal=True, key="cards"):
+        for label, (value, before) in values.items():
+            delta = None if value is None or before is None else f"{value - before:+.1f} since the last run"
+            shown = "–" if value is None else f"{value:.1f} %"
+            st.metric(
+                label, shown, delta, help=_HELP[label], border=True, delta_color="off" if delta and "+0.0" in delta else "normal"
+            )
+    reading = read(metrics)
+    if reading is not None:
+        st.badge(reading.value.capitalize(), color=_READING_COLOURS[reading])  # type: ignore[arg-type]
+        st.markdown(f"{READING_WORDS[reading]} *{CAUTION}*")
+
+
+@st.fragment
+def _pairs(run: Run, name: str) -> None:
+    """Heatmap and the chosen pair: a click draws only this part anew."""
+    score = run.score
+    st.subheader("Which answers are alike")
+    views: dict[str, Matrix] = {"Hybrid": score.hybrid, "Text": score.text}
+    if score.ast is not None:
+        views = {"Hybrid": score.hybrid, "Structure": score.ast, "Text": score.text}
+    with st.container(horizontal=True):
+        view = st.segmented_control("Compare by", list(views), default="Hybrid", required=True, key=f"view-{name}")
+        grouped = st.toggle(
+            "Group alike answers",
+            key=f"grouped-{name}",
+            help="Puts answers side by side that are alike, so that families of answers stand out as blocks.",
+        )
+    matrix = views[str(view)]
+    names = [sample.index for sample in score.samples]
+    order = order_by_likeness(score.hybrid) if grouped else tuple(range(len(names)))
+    first, second = f"first-{name}", f"second-{name}"
+    different = next((pair for pair in score.pairs() if pair.hybrid_similarity < 1), None)
+    st.session_state.setdefault(first, different.i if different else names[0])
+    st.session_state.setdefault(second, different.j if different else names[1])
+
+    def choose() -> None:
+        chosen = st.session_state[f"heatmap-{name}"]["selection"].get("pair") or []
+        if chosen:
+            st.session_state[first], st.session_state[second] = int(chosen[0]["i"]), int(chosen[0]["j"])
+
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        st.altair_chart(
+            heatmap(matrix, names, order, title=f"{view} similarity"),
+            key=f"heatmap-{name}",
+            on_select=choose,
+            selection_mode="pair",
+            alt=f"Heatmap of the {str(view).lower()} similarity of every pair of answers; the two lists beside it choose a pair",
+        )
+    with right, st.container(key="pair"):
+        one, two = st.columns(2)
+        i = one.selectbox("First answer", names, format_func=answer_name, key=first)
+        j = two.selectbox("Second answer", names, format_func=answer_name, key=second)
+        row, column = names.index(i), names.index(j)
+        parts = [f"hybrid **{score.hybrid[row, column]:.3f}**", f"text **{score.text[row, column]:.3f}**"]
+        if score.ast is not None:
+            parts.insert(1, f"structure **{score.ast[row, column]:.3f}**")
+        st.markdown(" · ".join(parts))
+        codes = score.samples[row].code, score.samples[column].code
+        st.html(diff_html(codes[0], codes[1], left_title=answer_name(i), right_title=answer_name(j)))
+
+
+@st.fragment
+def _threshold(run: Run, name: str) -> None:
+    score = run.score
+    st.subheader("Does it hang on the threshold?")
+    threshold = st.slider(
+        "Threshold",
+        0.0,
+        1.0,
+        value=float(score.threshold),
+        step=0.01,
+        key=f"threshold-{name}",
+        help="From which similarity on two answers count as agreeing. Moving it asks the model nothing.",
+    )
+    agreement = agreement_at(score.hybrid, threshold)
+    st.markdown(f"At **{threshold:.2f}**, agreement is **{agreement:.1f} %**. The run was made with {score.threshold:g}.")
+    left, right = st.columns(2, gap="large")
+    left.altair_chart(agreement_over_thresholds(score.hybrid, threshold), alt="Agreement at every threshold from 0 to 1")
+    right.altair_chart(distribution(score.hybrid, threshold), alt="How many pairs have which similarity")
+
+
+def _standouts(run: Run) -> None:
+    st.subheader("Typical and odd")
+    for label, found in (("The typical answer", typical_answer(run.score)), ("The odd one out", odd_one_out(run.score))):
+        if found is None:
+            st.markdown(f"{label}: none stands out.")
+            continue
+        sample = run.score.samples[found.row]
+        st.markdown(f"**{label}: {answer_name(sample.index)}**, mean similarity {found.mean_similarity:.2f}")
+        _code(sample, run.score.language, height=240 if sample.code.count("\n") > 10 else None)
+
+
+def _groups(run: Run) -> None:
+    st.subheader("Identical programs")
+    groups = identical_groups(run.score)
+    if not groups:
+        st.markdown("No answer holds code.")
+        return
+    same = "the same text" if run.score.ast is None else "the same program, up to names, literals and layout"
+    different = f"{len(groups)} different {'program' if len(groups) == 1 else 'programs'}"
+    st.markdown(f"{different} among {sum(map(len, groups))} answers with code; answers in a group are {same}.")
+    rows = [
+        {"Answers": len(group), "Which": ", ".join(str(run.score.samples[row].index + 1) for row in group)} for group in groups
+    ]
+    st.dataframe(rows, hide_index=True, height=min(300, 38 + 35 * len(rows)))
+
+
+def _failures(run: Run) -> None:
+    truncated = [sample.index + 1 for sample in run.score.samples if sample.reply.finish_reason == "length"]
+    broken = [sample.index + 1 for sample in run.score.samples if sample.parses is False]
+    empty = [sample.index + 1 for sample in run.score.samples if not sample.code]
+    if not (truncated or broken or empty or run.failures):
+        return
+    st.subheader("What went wrong")
+    for label, numbers in (("Cut off by the token limit", truncated), ("Do not parse", broken), ("Hold no code", empty)):
+        if numbers:
+            st.markdown(f"{label}: {', '.join(f'answer {number}' for number in numbers)}")
+    if run.failures:
+        rows = [{"Request": failure.index + 1, "What": failure.kind, "Why": failure.message} for failure in run.failures]
+        st.dataframe(rows, hide_index=True)
+
+
+@st.fragment
+def _answers(run: Run, name: str) -> None:
+    st.subheader("The answers")
+    samples = run.score.samples
+    pages = -(-len(samples) // _ANSWERS_SHOWN)
+    page = 1
+    if pages > 1:
+        page = int(st.number_input(f"Page (of {pages})", 1, pages, key=f"page-{name}"))
+    for sample in samples[(page - 1) * _ANSWERS_SHOWN : page * _ANSWERS_SHOWN]:
+        reply = sample.reply
+        facts = [answer_name(sample.index)]
+        if reply.completion_tokens is not None:
+            facts.append(f"{reply.completion_tokens} tokens")
+        if reply.latency_seconds is not None:
+            facts.append(f"{reply.latency_seconds:.1f} s")
+        with st.expander(" · ".join(facts), key=f"answer-{name}-{sample.index}"):
+            _code(sample, run.score.language)
+            if st.toggle("Whole reply and conversation", key=f"whole-{name}-{sample.index}"):
+                for message in conversation(run, sample):
+                    st.caption(message["role"].capitalize())
+                    st.code(_shown(message["content"]), language=None, wrap_lines=True, height=260)
+
+
+def _code(sample: Sample, language: str, height: int | None = None) -> None:
+    if not sample.code:
+        st.markdown("*This reply holds no code.*")
+        return
+    known = find_language(language)
+    st.code(_shown(sample.code), language=known.name if known else None, height=height or "content")
+
+
+def _shown(text: str) -> str:
+    """At most what a browser can colour without stalling; downloads have all of it."""
+    limit = 50_000
+    return text if len(text) <= limit else f"{text[:limit]}\n… {len(text) - limit:,} more characters: see the downloads"
+
+
+def _markdown_safe(text: str) -> str:
+    """A short name for a caption: only characters that Markdown gives no meaning."""
+    cleaned = "".join(character if character.isalnum() or character in " .:/-" else "\u00b7" for character in text[:80])
+    return escape(cleaned).replace("://", ": //")

@@ -1,0 +1,71 @@
+"""Stored runs for the pages, read once as long as their files do not change."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from dashboard.runtime import store
+from evaluator_core.store import SUMMARY, Store
+from evaluator_core.summary import COLUMNS, Summary, SummaryRow
+from evaluator_core.types import Run
+
+Stamp = tuple[int, int]
+"""Change time and size of a file: what tells one content from another."""
+
+
+def load_run(name: str) -> Run:
+    """A stored run by its file name."""
+    path = store().path_of(name)
+    return _load(store().folder, name, _stamp(path))
+
+
+def read_summary() -> Summary:
+    """All rows of the summary."""
+    return _summary(store().folder, _stamp(store().folder / SUMMARY))
+
+
+def summary_frame() -> pd.DataFrame:
+    """The rows as a table, newest first, with the time as a time, the result's file name, and what a line of the trends shows."""
+    return _frame(store().folder, _stamp(store().folder / SUMMARY)).copy(deep=False)
+
+
+def earlier_run(run: Run) -> SummaryRow | None:
+    """The last run before this one, of the same prompt and model."""
+    rows = [
+        row
+        for row in read_summary().rows
+        if row.model == run.model and row.question == run.question and row.timestamp < run.timestamp
+    ]
+    return max(rows, key=lambda row: row.timestamp, default=None)
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        state = path.stat()
+    except OSError:
+        return (0, 0)
+    return (state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=16)
+def _load(folder: Path, name: str, stamp: Stamp) -> Run:
+    return Store(folder).load(name)
+
+
+@lru_cache(maxsize=2)
+def _summary(folder: Path, stamp: Stamp) -> Summary:
+    return Store(folder).summary()
+
+
+@lru_cache(maxsize=2)
+def _frame(folder: Path, stamp: Stamp) -> pd.DataFrame:
+    rows = _summary(folder, stamp).rows
+    frame = pd.DataFrame([[getattr(row, column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
+    frame["time"] = pd.to_datetime(frame["timestamp"], format="%Y-%m-%d_%H-%M-%S", errors="coerce")
+    frame["name"] = frame["saved_file"].astype(str).str.replace("\\", "/").str.rsplit("/", n=1).str[-1]
+    question = frame["question"].str.slice(0, 200).str.replace(r"\s+", " ", regex=True).str.slice(0, 60)
+    frame["series"] = frame["model"].str.slice(0, 40) + " · " + question
+    return frame.sort_values("time", ascending=False, kind="stable").reset_index(drop=True)

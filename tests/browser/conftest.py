@@ -1,0 +1,113 @@
+"""A dashboard in a process of its own, and a page of a real browser that watches what it fetches."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser import chromium
+from tests.model_server import KEY, ModelServer, replay
+
+ROOT = Path(__file__).parents[2]
+
+
+class Dashboard:
+    """The real server on a port of its own."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.results = folder / "results"
+        self.log = folder / "server.log"
+        self._environment = os.environ | {"EVALUATOR_RESULTS_DIR": str(self.results)} | settings
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
+        while True:
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
+                    if answer.read() == b"ok":
+                        return
+            except OSError:
+                continue
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def __enter__(self) -> Dashboard:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        assert KEY not in self.log.read_text(errors="replace")
+        assert "Traceback" not in self.log.read_text(errors="replace"), self.log.read_text(errors="replace")[-3000:]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Not for the whole session: Playwright keeps an event loop in this thread, which other tests would notice."""
+    path = chromium.find()
+    assert path, "no Chromium was found; install one with: python -m tests.browser.chromium"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def models() -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory: pytest.TempPathFactory, models: ModelServer) -> Iterator[Dashboard]:
+    """One dashboard for all tests, with the replaying server as the endpoint ``openai``."""
+    with Dashboard(tmp_path_factory.mktemp("dashboard"), OPENAI_BASE_URL=models.base_url, OPENAI_API_KEY=KEY) as running:
+        yield running
+
+
+@pytest.fixture
+def server(models: ModelServer) -> ModelServer:
+    """The replaying server behind the dashboard, well-behaved at the start of each test."""
+    models.script, models.latency = replay, 0.0
+    models.requests.clear()
+    return models
+
+
+@pytest.fixture
+def page(browser: Browser, dashboard: Dashboard, server: ModelServer) -> Iterator[Page]:
+    """A page that has asked nobody but the dashboard when the test ends."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+    context.set_default_timeout(30_000)
+    opened = context.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    yield opened
+    context.close()
+    outside = [url for url in asked if not url.startswith((dashboard.url, dashboard.url.replace("http", "ws"), "data:", "blob:"))]
+    assert outside == []
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has been drawn and nothing runs."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
