@@ -8,17 +8,17 @@ from dashboard.navigation import pages
 from dashboard.words import notice
 from evaluator_core.errors import EvaluatorError
 
-# Streamlit writes white on the primary colour, which is light in the dark theme.
-_DARK_INK = """<style>
-[data-testid="stMultiSelect"] span[title], [data-testid="stBaseButton-primary"]:enabled { color: #04101c; }
+# Streamlit writes white on the primary colour, which is light in the dark theme. The browser itself tells the themes apart:
+# the server hears of the theme only after the first drawing.
+_INK = """<style>
+[data-testid="stMultiSelect"] span[title], [data-testid="stBaseButton-primary"]:enabled { color: light-dark(#ffffff, #04101c); }
 </style>"""
 
 
 def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_title="AI Evaluator Agent", page_icon="🎯", layout="wide")
-    if st.context.theme.type == "dark":
-        st.html(_DARK_INK)
+    st.html(_INK)
     page = st.navigation(list(pages().values()), position="top")
     try:
         page.run()

@@ -108,6 +108,16 @@ def page(browser: Browser, dashboard: Dashboard, server: ModelServer) -> Iterato
     assert outside == []
 
 
+_CALM = """() => {
+  const app = document.querySelector("[data-testid=stApp]");
+  const calm = app && app.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning"
+    && !document.querySelector("[data-stale=true]");
+  if (!calm) { window.calmSince = undefined; return false; }
+  window.calmSince ??= performance.now();
+  return performance.now() - window.calmSince > 200;
+}"""
+
+
 def settle(page: Page) -> None:
-    """Wait until the page has been drawn and nothing runs."""
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    """Wait until the page has been drawn and nothing runs. One calm moment is not enough: a rerun may be on its way."""
+    page.wait_for_function(_CALM)
