@@ -24,7 +24,7 @@ def show_job(job_id: str) -> None:
     quote(job.plan.prompt)
     if job.state not in ENDED:
         _watch(job_id)
-    elif job.state is JobState.DONE and job.evaluation is not None:
+    elif job.state is JobState.DONE and job.saved_file is not None:
         _open_result(job)
     else:
         _ended_early(job)
@@ -85,9 +85,9 @@ def _time_left(job_id: str, done: int, total: int) -> str:
 
 
 def _open_result(job: Job) -> None:
-    assert job.evaluation is not None
+    assert job.saved_file is not None
     st.query_params.clear()
-    st.query_params["result"] = job.evaluation.saved_file.rsplit("/", 1)[-1]
+    st.query_params["result"] = job.saved_file.rsplit("/", 1)[-1]
     st.rerun()
 
 

@@ -6,9 +6,10 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from evaluator_core.address import form_problem
 from evaluator_core.builtin_model import shared_model
 from evaluator_core.errors import AuthenticationFailed, EndpointUnreachable, InvalidInput
-from evaluator_core.secret import Secret, redact
+from evaluator_core.secret import Secret
 
 BUILTIN = "builtin"
 
@@ -58,28 +59,16 @@ def custom_endpoint(
     base_url: str, *, name: str = "", key: str | None = None, api_key_env: str | None = None, about: str = ""
 ) -> Endpoint:
     """An endpoint at an address: ``http(s)://host[:port]/v1``, also with ``/chat/completions`` behind it."""
-    address = base_url.strip().rstrip("/").removesuffix("/chat/completions")
-    problem = address_problem(address)
-    if problem:
+    address = plain_address(base_url)
+    if problem := form_problem(address):
         raise InvalidInput(f"address: {problem}")
     given = Secret(key) if key and key.strip() else None
     return Endpoint(name or urlsplit(address).netloc, address, api_key_env, about=about or address, given_key=given)
 
 
-def address_problem(address: str) -> str | None:
-    """What is wrong with an endpoint's address; ``None`` when nothing is."""
-    try:
-        parts = urlsplit(address)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return f"{redact(address)[:100]!r} is not an address"
-    if parts.scheme not in ("http", "https") or not host:
-        return f"{redact(address)[:100]!r} does not begin with http:// or https:// and a host"
-    if parts.username or parts.password:
-        return "it holds a user name or password; give the key by itself"
-    if parts.query or parts.fragment:
-        return "it has a query or a fragment; give the part up to /v1"
-    return None
+def plain_address(base_url: str) -> str:
+    """An endpoint's address up to ``/v1``, however it was given."""
+    return base_url.strip().rstrip("/").removesuffix("/chat/completions")
 
 
 def unreachable(endpoint: Endpoint) -> EndpointUnreachable:

@@ -6,7 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from evaluator_core.endpoint import BUILTIN, Endpoint, address_problem
+from evaluator_core.address import form_problem
+from evaluator_core.endpoint import BUILTIN, Endpoint
 from evaluator_core.errors import InvalidInput
 
 _FIELDS = ("name", "base_url", "api_key_env", "models", "concurrency")
@@ -47,7 +48,7 @@ def _table_problems(table: Any) -> list[str]:
         problems.append(f"name must be a text without '/', and not {BUILTIN!r}")
     if not isinstance(base_url, str):
         problems.append("base_url is missing")
-    elif problem := address_problem(base_url):
+    elif problem := form_problem(base_url):
         problems.append(f"base_url: {problem}")
     if not isinstance(table.get("api_key_env", ""), str):
         problems.append("api_key_env must be the name of an environment variable")

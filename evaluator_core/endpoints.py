@@ -14,6 +14,7 @@ from evaluator_core.endpoint import BUILTIN, Endpoint, custom_endpoint, key_refu
 from evaluator_core.endpoint_file import read_endpoints
 from evaluator_core.errors import AuthenticationFailed, EndpointUnreachable, InvalidInput, ModelNotFound
 from evaluator_core.secret import redact
+from evaluator_core.settings import default_model
 
 _LIST_SECONDS = 10.0
 
@@ -29,9 +30,12 @@ _PRESETS = (
 )
 
 
-def endpoints() -> dict[str, Endpoint]:
-    """All endpoints by name: the presets, then those of ``EVALUATOR_ENDPOINTS``, which may replace a preset."""
-    known = {preset.name: preset for preset in _PRESETS}
+def endpoints(*, exposed: bool = False) -> dict[str, Endpoint]:
+    """All endpoints by name: the presets, then those of ``EVALUATOR_ENDPOINTS``, which may replace a preset.
+
+    A server that is ``exposed`` offers only what its owner set up: no server that may happen to run beside it.
+    """
+    known = {preset.name: preset for preset in _PRESETS if preset.api_key_env or preset.name == BUILTIN or not exposed}
     if base_url := os.environ.get("OPENAI_BASE_URL"):
         # A server of one's own behind OpenAI's variable often wants no key.
         key_env = "OPENAI_API_KEY" if os.environ.get("OPENAI_API_KEY") else None
@@ -41,19 +45,20 @@ def endpoints() -> dict[str, Endpoint]:
     return known
 
 
-def resolve_model(model: str | None = None, endpoint: str | None = None) -> tuple[Endpoint, str]:
+def resolve_model(model: str | None = None, endpoint: str | None = None, *, exposed: bool = False) -> tuple[Endpoint, str]:
     """The endpoint and the model's name there, from a name alone, ``endpoint/model``, or both given apart.
 
-    Without either it is the built-in model. A name alone belongs to the endpoint that lists it, else to ``openai``
-    when that is set up.
+    Without either it is the model of ``EVALUATOR_MODEL``, else the built-in one. A name alone belongs to the endpoint that
+    lists it, else to ``openai`` when that is set up.
     """
-    known = endpoints()
+    known = endpoints(exposed=exposed)
     if endpoint:
         if endpoint not in known:
             raise InvalidInput(
                 f"endpoint: {endpoint[:80]!r} is not known{_nearest(endpoint, known)}; there are {', '.join(known)}"
             )
         return known[endpoint], _model_of(known[endpoint], model)
+    model = model or default_model()
     if not model:
         return known[BUILTIN], builtin_model.NAME
     if model in known:

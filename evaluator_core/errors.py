@@ -11,6 +11,7 @@ EvaluatorError
 │   ├── AuthenticationFailed    no key, or one that is refused
 │   ├── ModelNotFound           the endpoint does not know the model
 │   └── RequestRefused          the endpoint does not take the request
+├── ServerBusy              too much is waiting already
 └── RunInterrupted          a run ended early; what arrived is kept
     ├── NotEnoughSamples        fewer than two answers arrived
     └── RunCancelled            somebody ended it
@@ -83,6 +84,17 @@ class RequestRefused(EndpointError):
     """The endpoint does not take the request as it is."""
 
     kind = "request_refused"
+
+
+class ServerBusy(EvaluatorError):
+    """The server takes nothing more now; asking again in ``retry_after`` seconds may help."""
+
+    kind = "busy"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        """``retry_after`` is in seconds."""
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class RunInterrupted(EvaluatorError):

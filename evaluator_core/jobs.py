@@ -14,17 +14,22 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from evaluator_core.endpoint import Endpoint
-from evaluator_core.errors import EvaluatorError, ResultNotFound, RunCancelled
+from evaluator_core.errors import EvaluatorError, ResultNotFound, RunCancelled, ServerBusy
 from evaluator_core.evaluation import Evaluation, Progress, evaluate_plan, resume_run
 from evaluator_core.journal import Unfinished
 from evaluator_core.plan import Plan
 from evaluator_core.sampling import Patience
 from evaluator_core.store import Store
+from evaluator_core.summary import row_of
+from evaluator_core.terminal import printable
 
-_KEPT = 200
+_KEPT = 500
+_KEPT_WHOLE = 10
+_RETRY_AFTER = 30
 
 _log = logging.getLogger(__name__)
 _Flow = Callable[[Callable[..., None]], Coroutine[Any, Any, Evaluation]]
@@ -64,7 +69,9 @@ class Job:
     run_id: str | None = None
     """The name under which it can be resumed, once it has begun."""
     evaluation: Evaluation | None = None
-    """The finished run."""
+    """The finished run; of jobs that ended long ago only ``saved_file`` is kept."""
+    saved_file: str | None = None
+    """Path of the finished run's file."""
     error: EvaluatorError | None = None
     """Why it failed or was cancelled, for a person."""
 
@@ -72,9 +79,13 @@ class Job:
 class JobRunner:
     """All jobs of one process."""
 
-    def __init__(self, store: Store, *, at_once: int = 2, patience: Patience | None = None) -> None:
-        """Start the thread; ``at_once`` jobs run at the same time, the others wait in order."""
+    def __init__(
+        self, store: Store, *, at_once: int = 2, most_waiting: int | None = None, patience: Patience | None = None
+    ) -> None:
+        """Start the thread; ``at_once`` jobs run at the same time, the others wait in order, at most so many."""
         self._store = store
+        self._most = None if most_waiting is None else at_once + most_waiting
+        self._closing = False
         self._patience = patience
         self._jobs: dict[str, Job] = {}
         self._ended: dict[str, Future[Job]] = {}
@@ -142,13 +153,21 @@ class JobRunner:
 
     def wait(self, job_id: str, timeout: float | None = None) -> Job:
         """The job once it has ended; ``TimeoutError`` when that takes longer."""
+        return self.ended(job_id).result(timeout)
+
+    def ended(self, job_id: str) -> Future[Job]:
+        """What will hold the job once it has ended."""
         self.job(job_id)
-        return self._ended[job_id].result(timeout)
+        return self._ended[job_id]
+
+    def cancel_all(self) -> None:
+        """Take no more jobs, and end those under way soon, keeping what arrived. Returns at once: a signal may call it."""
+        self._closing = True
+        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks.values()])
 
     def close(self) -> None:
         """Cancel what is under way, keep what arrived, and end the thread."""
-        for job in self.jobs():
-            self.cancel(job.job_id)
+        self.cancel_all()
         for ended in list(self._ended.values()):
             ended.result()
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -157,30 +176,60 @@ class JobRunner:
 
     def _submit(self, plan: Plan, progress: Progress, run_id: str | None, flow: _Flow) -> str:
         with self._lock:
+            if self._closing:
+                raise ServerBusy("the server is being shut down: ask again when it is back", _RETRY_AFTER)
+            if self._most is not None and sum(job.state not in ENDED for job in self._jobs.values()) >= self._most:
+                raise ServerBusy(f"{self._most} runs are under way or waiting already: try again in a while", _RETRY_AFTER)
             job_id = secrets.token_hex(4)  # unlike a count, it never means another job after a restart
             self._jobs[job_id] = Job(job_id, plan, JobState.WAITING, progress, run_id)
             self._ended[job_id] = Future()
-            old = [job.job_id for job in self._jobs.values() if job.state in ENDED][:-_KEPT]
-            for name in old:
-                del self._jobs[name], self._ended[name], self._tasks[name]
+            self._ended[job_id].set_running_or_notify_cancel()  # whoever waits for it can give up, but not cancel it
+            self._forget()
         self._loop.call_soon_threadsafe(self._make_task, job_id, flow)
         return job_id
 
+    def _forget(self) -> None:
+        """Keep the memory of ended jobs small: a thousand answers and their matrices are tens of megabytes."""
+        ended = [job for job in self._jobs.values() if self._ended[job.job_id].done()]
+        for job in ended[:-_KEPT]:
+            del self._jobs[job.job_id], self._ended[job.job_id], self._tasks[job.job_id]
+        for job in ended[-_KEPT:-_KEPT_WHOLE]:
+            if job.evaluation is not None or job.progress.replies:
+                slim = replace(job, evaluation=None, progress=Progress(job.progress.requested))
+                self._jobs[job.job_id] = slim
+                self._ended[job.job_id] = Future()
+                self._ended[job.job_id].set_result(slim)
+
     def _make_task(self, job_id: str, flow: _Flow) -> None:
-        self._tasks[job_id] = self._loop.create_task(self._run(job_id, flow))
+        task = self._tasks[job_id] = self._loop.create_task(self._run(job_id, flow))
+        # Not at the end of the task's own work: a task that is cancelled before its first step does none.
+        task.add_done_callback(lambda _: self._finish(job_id))
+        if self._closing:
+            task.cancel()
+
+    def _update(self, job_id: str, **changes: Any) -> None:
+        self._jobs[job_id] = replace(self._jobs[job_id], **changes)
+
+    def _finish(self, job_id: str) -> None:
+        if self._jobs[job_id].state not in ENDED:
+            self._update(
+                job_id,
+                state=JobState.CANCELLED,
+                error=EvaluatorError("cancelled before its turn came: nothing was asked"),
+            )
+        job = self._jobs[job_id]
+        _log.info("%s", _log_line(job))
+        self._ended[job_id].set_result(job)
 
     async def _run(self, job_id: str, flow: _Flow) -> None:
-        def update(**changes: Any) -> None:
-            self._jobs[job_id] = replace(self._jobs[job_id], **changes)
-
+        update = partial(self._update, job_id)
         try:
             async with self._turn:
                 update(state=JobState.RUNNING)
-                update(state=JobState.DONE, evaluation=await flow(update))
+                evaluation = await flow(update)
+                update(state=JobState.DONE, evaluation=evaluation, saved_file=evaluation.saved_file)
         except RunCancelled as error:
             update(state=JobState.CANCELLED, error=error)
-        except asyncio.CancelledError:
-            update(state=JobState.CANCELLED, error=EvaluatorError("cancelled before its turn came: nothing was asked"))
         except EvaluatorError as error:
             update(state=JobState.FAILED, error=error)
         except Exception as error:
@@ -189,5 +238,15 @@ class JobRunner:
             update(
                 state=JobState.FAILED, error=EvaluatorError(f"internal error: {type(error).__name__}; the log has the details")
             )
-        finally:
-            self._ended[job_id].set_result(self._jobs[job_id])
+
+
+def _log_line(job: Job) -> str:
+    """The job's end on one line, with nothing in it that could steer a terminal."""
+    model = printable(f"{job.plan.endpoint.name}/{job.plan.model}", 80)
+    if job.evaluation is None:
+        return f"run {job.run_id or job.job_id} of {model} {job.state}: {printable(str(job.error), 300)}"
+    row = row_of(job.evaluation.run, job.evaluation.saved_file)
+    return (
+        f"run of {model} done: agreement {row.agreement_percent}, confidence {row.confidence_percent}, normalized confidence "
+        f"{row.normalized_confidence_percent}, {row.n_samples} answers, {printable(row.saved_file, 300)}"
+    )

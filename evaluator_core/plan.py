@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator_core.endpoint import Endpoint, custom_endpoint
+from evaluator_core.address import request_problem
+from evaluator_core.endpoint import Endpoint, custom_endpoint, plain_address
 from evaluator_core.endpoints import endpoints, resolve_model
 from evaluator_core.errors import InvalidInput
+from evaluator_core.fields import Field, language_field, number_field, text_field, whole_field
 from evaluator_core.languages import canonical_name
+from evaluator_core.settings import ServerSettings
 from evaluator_core.types import DEFAULT_THRESHOLD
 
 DEFAULT_SYSTEM_PROMPT = (
@@ -49,78 +51,39 @@ class Plan:
     """Requests under way at the same time."""
 
 
-Check = Callable[[Any], str | None]
-"""What is wrong with a value, as the end of a sentence; ``None`` when nothing is."""
-
-
-def _text(longest: int, *, blank: bool = True) -> Check:
-    def check(value: Any) -> str | None:
-        if not isinstance(value, str):
-            return "is not a text"
-        if not blank and not value.strip():
-            return "is empty"
-        return f"is longer than {longest:,} characters" if len(value) > longest else None
-
-    return check
-
-
-def _whole(low: int, high: int) -> Check:
-    def check(value: Any) -> str | None:
-        good = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        return None if good else f"is not a whole number from {low} to {high}"
-
-    return check
-
-
-def _number(low: float, high: float) -> Check:
-    def check(value: Any) -> str | None:
-        good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and low <= value <= high
-        return None if good else f"is not a number from {low:g} to {high:g}"
-
-    return check
-
-
-def _language(value: Any) -> str | None:
-    try:
-        canonical_name(value if isinstance(value, str) else "")
-    except InvalidInput as error:
-        return f"is not a language name{str(error).partition('is not a language name')[2]}"
-    return None
-
-
-_CHECKS: dict[str, Check] = {
-    "prompt": _text(MAX_PROMPT, blank=False),
-    "model": _text(200),
-    "endpoint": _text(2000),
-    "n_samples": _whole(2, MAX_SAMPLES),
-    "threshold": _number(0, 1),
-    "temperature": _number(0, 2),
-    "max_tokens": _whole(1, 1_000_000),
-    "language": _language,
-    "system_prompt": _text(MAX_PROMPT),
-    "seed": _whole(0, 2**31 - 1 - MAX_SAMPLES),
-    "concurrency": _whole(1, 256),
+FIELDS: dict[str, Field] = {
+    "prompt": text_field("what to ask", MAX_PROMPT, blank=False),
+    "model": text_field("a model's name, or endpoint/model", 200),
+    "endpoint": text_field("an endpoint's name, or an address up to /v1", 2000),
+    "n_samples": whole_field("how many answers to ask for", 2, MAX_SAMPLES),
+    "threshold": number_field("from which hybrid similarity on a pair agrees", 0, 1),
+    "temperature": number_field("sampling temperature; null for the endpoint's own", 0, 2),
+    "max_tokens": whole_field("longest answer; null for the endpoint's own", 1, 1_000_000),
+    "language": language_field("the language to read the answers as, or auto"),
+    "system_prompt": text_field("what the model is told before the prompt", MAX_PROMPT),
+    "seed": whole_field("answer k is asked for with seed + k", 0, 2**31 - 1 - MAX_SAMPLES),
+    "concurrency": whole_field("requests at a time", 1, 256),
 }
-FIELDS = tuple(_CHECKS)
-"""The fields of a request, in the order of the documentation."""
-_MAY_BE_NONE = frozenset({"model", "endpoint", "temperature", "max_tokens", "system_prompt", "seed", "concurrency"})
+"""The fields of a request, in the order of the documentation. The only list of them."""
+MAY_BE_NONE = frozenset({"model", "endpoint", "temperature", "max_tokens", "system_prompt", "seed", "concurrency"})
 _OLD_FIELDS = frozenset({"target_url", "request_schema", "response_schema"})
 _OLD_REQUEST_FIELDS = frozenset({"type", "model", "api_key", "temperature"})
 
 
-def make_plan(values: Mapping[str, Any], *, endpoint: Endpoint | None = None) -> Plan:
+def make_plan(values: Mapping[str, Any], *, endpoint: Endpoint | None = None, server: ServerSettings | None = None) -> Plan:
     """A plan from named values; whatever is left out has its default. Every bad value is named in one error.
 
-    ``endpoint`` stands for an endpoint that has no name, such as an address with a key for one use.
+    ``endpoint`` stands for an endpoint that has no name, such as an address with a key for one use. ``server`` sets limits to
+    what comes from outside.
     """
-    problems = [_unknown(name, FIELDS) for name in values if name not in _CHECKS]
-    given = {name: value for name, value in values.items() if name in _CHECKS}
+    problems = [_unknown(name, FIELDS) for name in values if name not in FIELDS]
+    given = {name: value for name, value in values.items() if name in FIELDS}
     if "prompt" not in given:
         problems.append("prompt: is missing")
     for name, value in given.items():
-        if value is None and name in _MAY_BE_NONE:
+        if value is None and name in MAY_BE_NONE:
             continue
-        if problem := _CHECKS[name](value):
+        if problem := FIELDS[name].check(value) or (_over_limit(name, value, server) if server else None):
             problems.append(f"{name}: {_shown(value)} {problem}")
     model = given.get("model")
     if endpoint is not None and (not isinstance(model, str) or not model):
@@ -129,7 +92,7 @@ def make_plan(values: Mapping[str, Any], *, endpoint: Endpoint | None = None) ->
         raise InvalidInput("; ".join(problems))
 
     if endpoint is None:
-        endpoint, model = _resolve(model, given.get("endpoint"))
+        endpoint, model = _resolve(model, given.get("endpoint"), server)
     plain = {name: given[name] for name in ("n_samples", "threshold", "temperature", "max_tokens", "seed") if name in given}
     return Plan(
         prompt=given["prompt"],
@@ -142,12 +105,18 @@ def make_plan(values: Mapping[str, Any], *, endpoint: Endpoint | None = None) ->
     )
 
 
-def plan_from_payload(body: Any) -> Plan:
+def _over_limit(name: str, value: int, server: ServerSettings) -> str | None:
+    limits = {"n_samples": server.max_samples, "max_tokens": server.max_tokens}
+    over = name in limits and value > limits[name]
+    return f"is more than the {limits[name]} that this server allows" if over else None
+
+
+def plan_from_payload(body: Any, server: ServerSettings | None = None) -> Plan:
     """A plan from the body of ``POST /evaluate``, in its present or its older form."""
     if not isinstance(body, dict):
         raise InvalidInput(f"the body is {type(body).__name__}, not a JSON object")
     if not _OLD_FIELDS & body.keys():
-        return make_plan(body)
+        return make_plan(body, server=server)
     request = body.get("request_schema", {})
     problems = []
     if not isinstance(body.get("target_url"), str):
@@ -165,12 +134,12 @@ def plan_from_payload(body: Any) -> Plan:
     endpoint = None
     if not problems:
         try:
-            endpoint = _endpoint_at(body["target_url"], key)
+            endpoint = _endpoint_at(body["target_url"], key, server)
         except InvalidInput as error:
             problems.append(f"target_url: {error}")
     try:
         # With a stand-in, the other fields are checked too, so that one answer names everything that is wrong.
-        plan = make_plan(values, endpoint=endpoint or Endpoint("the address"))
+        plan = make_plan(values, endpoint=endpoint or Endpoint("the address"), server=server)
     except InvalidInput as error:
         problems.append(str(error))
     if problems:
@@ -178,25 +147,31 @@ def plan_from_payload(body: Any) -> Plan:
     return plan
 
 
-def _resolve(model: str | None, endpoint: str | None) -> tuple[Endpoint, str]:
-    if endpoint and endpoint.lower().startswith(("http://", "https://")):
+def _resolve(model: str | None, endpoint: str | None, server: ServerSettings | None) -> tuple[Endpoint, str]:
+    if endpoint and "://" in endpoint:
+        try:
+            found = _endpoint_at(endpoint, None, server)
+        except InvalidInput as error:
+            raise InvalidInput(f"endpoint: {error}") from error
         if not model:
             raise InvalidInput("model: name the model to ask at that address")
-        return _endpoint_at(endpoint, None), model
-    return resolve_model(model, endpoint)
+        return found, model
+    return resolve_model(model, endpoint, exposed=server is not None and server.exposed)
 
 
-def _endpoint_at(address: str, key: str | None) -> Endpoint:
+def _endpoint_at(address: str, key: str | None, server: ServerSettings | None) -> Endpoint:
     """The endpoint at an address; a configured one brings its own key, which no other address ever gets."""
-    custom = custom_endpoint(address, key=key)
-    if custom.given_key is None:
-        for known in endpoints().values():
-            if known.base_url == custom.base_url:
-                return known
-    return custom
+    plain = plain_address(address)
+    known = endpoints(exposed=server is not None and server.exposed).values()
+    configured = next((one for one in known if one.base_url and one.base_url == plain), None)
+    if configured is not None and not key:
+        return configured
+    if server is not None and (problem := request_problem(plain, exposed=server.exposed)):
+        raise InvalidInput(problem)
+    return custom_endpoint(address, key=key)
 
 
-def _unknown(name: object, known: tuple[str, ...] | frozenset[str]) -> str:
+def _unknown(name: object, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(name), sorted(known), n=1)
     return f"{str(name)[:60]}: is not a field" + (f"; did you mean {close[0]}?" if close else "")
 

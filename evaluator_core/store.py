@@ -49,6 +49,11 @@ class Repair:
     """JSON files that cannot be read as a run, each with the reason."""
 
 
+def is_result_name(name: str) -> bool:
+    """Whether a result file may have that name; no other name ever leads to a file."""
+    return _NAME.fullmatch(name) is not None
+
+
 def _age(name: str) -> tuple[str, int]:
     """A key that sorts result names by time, and those of one second by their number."""
     time_part, number = name.removesuffix(".json")[: len("eval_2025-09-18_11-20-03")], name.removesuffix(".json")[25:]
@@ -93,7 +98,7 @@ class Store:
 
     def path_of(self, name: str) -> Path:
         """The file of that name in the folder; ``ResultNotFound`` for any other name, wherever it would lead."""
-        path = self.folder / name if _NAME.fullmatch(name) else None
+        path = self.folder / name if is_result_name(name) else None
         if path is None or path.is_symlink() or not path.is_file():
             raise ResultNotFound(f"there is no result {name[:80]!r}; the names stand in {SUMMARY}, column saved_file")
         return path
@@ -106,7 +111,7 @@ class Store:
             return ()
         except OSError as error:
             raise StoreUnavailable(f"{self.folder} cannot be read: {error.strerror}") from error
-        return tuple(sorted((name for name in entries if _NAME.fullmatch(name)), key=_age))
+        return tuple(sorted(filter(is_result_name, entries), key=_age))
 
     def summary(self) -> Summary:
         """All rows of the summary, and the lines that are damaged."""

@@ -11,6 +11,7 @@ from dashboard.runs import earlier_run, load_run
 from dashboard.runtime import runner, store
 from dashboard.words import escape, notice
 from evaluator_core.errors import EvaluatorError
+from evaluator_core.jobs import ENDED
 
 
 def back_button() -> None:
@@ -43,7 +44,7 @@ else:
     if plan is not None:
         st.query_params["job"] = runner().start(plan)
         st.rerun()
-    running = [job for job in runner().jobs() if job.evaluation is None and job.error is None]
+    running = [job for job in runner().jobs() if job.state not in ENDED]
     if running:
         st.subheader("Under way")
         for job in running:

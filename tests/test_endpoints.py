@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluator_core import builtin_model
-from evaluator_core.endpoint import Endpoint, address_problem, custom_endpoint
+from evaluator_core.address import form_problem
+from evaluator_core.endpoint import Endpoint, custom_endpoint
 from evaluator_core.endpoint_file import read_endpoints
 from evaluator_core.endpoints import endpoints, list_models, resolve_model
 from evaluator_core.errors import AuthenticationFailed, EndpointUnreachable, InvalidInput, ModelNotFound
@@ -129,7 +130,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_bad_addresses_are_refused(address: str) -> None:
-    assert address_problem(address)
+    assert form_problem(address)
     with pytest.raises(InvalidInput):
         custom_endpoint(address)
 

@@ -1,0 +1,70 @@
+"""The fields of requests: each checks a value, and describes itself to who writes requests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from evaluator_core.errors import InvalidInput
+from evaluator_core.languages import canonical_name
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a request."""
+
+    check: Callable[[Any], str | None]
+    """What is wrong with a value, as the end of a sentence; ``None`` when nothing is."""
+    schema: dict[str, Any]
+    """The same in the words of JSON Schema, for who writes requests."""
+    about: str
+    """What it is for."""
+
+
+def text_field(about: str, longest: int, *, blank: bool = True) -> Field:
+    """A text of at most so many characters."""
+
+    def check(value: Any) -> str | None:
+        if not isinstance(value, str):
+            return "is not a text"
+        if not blank and not value.strip():
+            return "is empty"
+        return f"is longer than {longest:,} characters" if len(value) > longest else None
+
+    filled = {} if blank else {"minLength": 1, "pattern": r"\S"}
+    return Field(check, {"type": "string", "maxLength": longest} | filled, about)
+
+
+def whole_field(about: str, low: int, high: int) -> Field:
+    """A whole number within bounds."""
+
+    def check(value: Any) -> str | None:
+        good = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        return None if good else f"is not a whole number from {low} to {high}"
+
+    return Field(check, {"type": "integer", "minimum": low, "maximum": high}, about)
+
+
+def number_field(about: str, low: float, high: float) -> Field:
+    """A finite number within bounds."""
+
+    def check(value: Any) -> str | None:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and low <= value <= high
+        return None if good else f"is not a number from {low:g} to {high:g}"
+
+    return Field(check, {"type": "number", "minimum": low, "maximum": high}, about)
+
+
+def language_field(about: str) -> Field:
+    """The name of a programming language, or ``auto``."""
+
+    def check(value: Any) -> str | None:
+        try:
+            canonical_name(value if isinstance(value, str) else "")
+        except InvalidInput as error:
+            return f"is not a language name{str(error).partition('is not a language name')[2]}"
+        return None
+
+    return Field(check, {"type": "string", "examples": ["python", "auto"]}, about)
