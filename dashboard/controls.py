@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.gallery import GALLERY
+from dashboard.runtime import settings
 from dashboard.words import notice
 from evaluator_core import builtin_model
 from evaluator_core.endpoint import BUILTIN, Endpoint, custom_endpoint
@@ -49,7 +50,11 @@ def ask_for_plan() -> Plan | None:
         if answer := st.session_state.pop("connection", None):
             notice("info", answer)
     middle.number_input(
-        "Answers", 2, MAX_SAMPLES, key="form-n_samples", help="How often to ask. Five give a first idea; twenty tell more."
+        "Answers",
+        2,
+        min(MAX_SAMPLES, settings().max_samples),
+        key="form-n_samples",
+        help="How often to ask. Five give a first idea; twenty tell more.",
     )
     right.slider(
         "Threshold",
@@ -74,8 +79,9 @@ def ask_for_plan() -> Plan | None:
         values["concurrency"] = draft["concurrency"]
     try:
         if draft["endpoint"] == ANOTHER:
-            return make_plan(values | {"model": model}, endpoint=custom_endpoint(draft["address"], key=draft["address_key"]))
-        return make_plan(values | {"model": model, "endpoint": draft["endpoint"]})
+            endpoint = custom_endpoint(draft["address"], key=draft["address_key"])
+            return make_plan(values | {"model": model}, endpoint=endpoint, server=settings())
+        return make_plan(values | {"model": model, "endpoint": draft["endpoint"]}, server=settings())
     except EvaluatorError as error:
         for problem in str(error).split("; "):
             notice("error", problem)
@@ -94,11 +100,12 @@ def _gallery() -> None:
 def _model() -> str | None:
     """Draw the choice of endpoint and model; the model's name."""
     try:
-        known = endpoints()
+        known = endpoints(exposed=settings().exposed)
     except EvaluatorError as error:
         notice("error", str(error))
         known = {}
-    choices = [*known, ANOTHER]
+    # Where others can reach the server, a visitor's address could lead anywhere in its network.
+    choices = [*known] if settings().exposed else [*known, ANOTHER]
     if st.session_state["form-endpoint"] not in choices:
         st.session_state["form-endpoint"] = choices[0]
     name = st.selectbox("Model from", choices, key="form-endpoint", format_func=lambda choice: _label(choice, known))
@@ -175,7 +182,12 @@ def _more() -> None:
         "Temperature", 0.0, 2.0, step=0.1, key="form-temperature", help="How freely the model chooses its words; 0 is the least."
     )
     two.number_input(
-        "Max tokens", 1, 1_000_000, key="form-max_tokens", placeholder="the endpoint's own", help="The longest answer."
+        "Max tokens",
+        1,
+        settings().max_tokens,
+        key="form-max_tokens",
+        placeholder="the endpoint's own",
+        help="The longest answer.",
     )
     languages = [AUTO, *(language.name for language in LANGUAGES)]
     three.selectbox(

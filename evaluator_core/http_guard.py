@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import time
 from collections import OrderedDict, deque
 from collections.abc import MutableMapping
@@ -68,13 +69,13 @@ class Pace:
 class Guard:
     """ASGI middleware around the whole server."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings, *, guards_pages: bool = True) -> None:
-        """``guards_pages`` is off where the pages have a sign-in of their own (OpenID Connect)."""
+    def __init__(self, app: ASGIApp, settings: ServerSettings, *, pages_sign_in_themselves: bool = False) -> None:
+        """Where the pages have a sign-in of their own (OpenID Connect), the token is for the routes alone."""
         self._app = app
         self._settings = settings
         self._pace = Pace(settings.requests_per_minute)
         self._sign_in = sign_in.SignIn(settings.token) if settings.token else None
-        self._guards_pages = guards_pages
+        self._guards_pages = not pages_sign_in_themselves
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it here."""
@@ -95,6 +96,10 @@ class Guard:
         path: str = scope["path"]
         if path == _HEALTH:
             return None  # whoever watches over the server knows neither its names nor its token
+        if not self._settings.exposed and not _arrived_on_loopback(scope):
+            return error(
+                400, "not_exposed", "this server was set up for its own machine; set server.address or EVALUATOR_ALLOWED_HOSTS"
+            )
         if not self._host_is_known(headers.get("host", "")):
             return error(
                 400, "unknown_host", "this server is not reached under that name; its owner sets EVALUATOR_ALLOWED_HOSTS"
@@ -122,13 +127,12 @@ class Guard:
     def _route_refusal(self, scope: Scope, path: str, headers: Headers) -> Response | None:
         if refusal := self._too_fast(scope):
             return refusal
+        challenge = {"WWW-Authenticate": 'Bearer realm="evaluator"'}
         if self._sign_in and not self._sign_in.matches(_bearer(headers)):
-            return error(
-                401,
-                "unauthorized",
-                "send the server's token as 'Authorization: Bearer …'",
-                {"WWW-Authenticate": 'Bearer realm="evaluator"'},
-            )
+            return error(401, "unauthorized", "send the server's token as 'Authorization: Bearer …'", challenge)
+        if self._sign_in is None and not self._guards_pages:
+            # Who guards the pages does not mean to leave the routes open beside them.
+            return error(401, "unauthorized", "the routes are closed until the owner sets EVALUATOR_API_TOKEN", challenge)
         name = path.removeprefix("/results/")
         if scope["type"] != "http" or (path not in ROUTES and not is_result_name(name)):
             return error(404, "not_found", "there is nothing here; GET /openapi.json lists the routes, GET /results the results")
@@ -150,6 +154,15 @@ class Guard:
         if request.method != "POST":
             return self._sign_in.form("/")
         return self._too_fast(request.scope) or await self._sign_in.answer(request)
+
+
+def _arrived_on_loopback(scope: Scope) -> bool:
+    """Whether a request came by an address of this machine alone, however the server was started."""
+    host = scope["server"][0] if scope.get("server") else "localhost"
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return True  # a socket's path, or a test without a network
 
 
 def _bearer(headers: Headers) -> str:

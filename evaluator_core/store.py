@@ -68,6 +68,15 @@ class Store:
         self.folder = folder
         self._unfinished = folder / _UNFINISHED_RUNS
 
+    def ensure_writable(self) -> None:
+        """Make the folder if there is none, and make sure that this user can write into it."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def save(self, run: Run) -> Path:
         """Write a finished run's file and row; its path, relative when the folder's is."""
         if run.score.confidence_percent is None:
@@ -253,7 +262,8 @@ class Store:
                     draft.unlink()
 
     def _unwritable(self, error: OSError) -> StoreUnavailable:
+        user = f"user id {os.getuid()}" if hasattr(os, "getuid") else "this user"
         return StoreUnavailable(
             f"{self.folder} cannot be written: {error.strerror or error}; "
-            "make it writable for this user, or set EVALUATOR_RESULTS_DIR to a folder that is"
+            f"make it writable for {user}, or set EVALUATOR_RESULTS_DIR to a folder that is"
         )
