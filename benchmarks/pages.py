@@ -16,7 +16,8 @@ from evaluator_core.store import SUMMARY, Store
 from evaluator_core.summary import HEADER, SummaryRow, format_row
 from evaluator_core.types import Run, RunSettings
 from tests.browser import chromium
-from tests.browser.conftest import Dashboard, settle
+from tests.browser.conftest import settle
+from tests.served import Dashboard
 
 ROWS = 20_000
 REPETITIONS = 3

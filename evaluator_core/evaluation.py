@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from evaluator_core.endpoint import Endpoint
-from evaluator_core.errors import NotEnoughSamples, RunCancelled
+from evaluator_core.errors import ModelNotFound, NotEnoughSamples, RequestRefused, RunCancelled
 from evaluator_core.journal import Journal
 from evaluator_core.plan import Plan, make_plan
 from evaluator_core.sampling import Dialect, Outcome, Patience, sample
@@ -148,6 +148,10 @@ async def _work(
             await sample(plan, missing, keep, patience=patience, dialect=dialect)
         except asyncio.CancelledError:
             raise RunCancelled(_what_remains(len(replies), plan.n_samples, journal.run_id), journal.run_id) from None
+        except (ModelNotFound, RequestRefused):
+            if not replies:
+                journal.end()  # nothing was paid for, and the same request would be refused again
+            raise
     if len(replies) < 2:
         reasons = "; ".join(sorted({f"{failure.kind}: {failure.message}" for failure in failures.values()})[:3])
         raise NotEnoughSamples(

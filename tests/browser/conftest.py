@@ -2,64 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser import chromium
 from tests.model_server import KEY, ModelServer, replay
-
-ROOT = Path(__file__).parents[2]
-
-
-class Dashboard:
-    """The real server on a port of its own."""
-
-    def __init__(self, folder: Path, **settings: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.results = folder / "results"
-        self.log = folder / "server.log"
-        self._environment = os.environ | {"EVALUATOR_RESULTS_DIR": str(self.results)} | settings
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
-        while True:
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
-                    if answer.read() == b"ok":
-                        return
-            except OSError:
-                continue
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def __enter__(self) -> Dashboard:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-        assert KEY not in self.log.read_text(errors="replace")
-        assert "Traceback" not in self.log.read_text(errors="replace"), self.log.read_text(errors="replace")[-3000:]
+from tests.served import Dashboard
 
 
 @pytest.fixture(scope="module")

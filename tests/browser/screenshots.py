@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, sync_playwright
 from evaluator_core import evaluate
 from evaluator_core.store import Store
 from tests.browser import chromium
-from tests.browser.conftest import Dashboard, settle
+from tests.browser.conftest import settle
+from tests.served import Dashboard
 
 PROMPT = "Write a Python function is_palindrome(text) that ignores case, spaces and punctuation."
 RUNS, ANSWERS = 3, 8

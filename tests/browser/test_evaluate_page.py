@@ -14,8 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evaluator_core.store import Store
-from tests.browser.conftest import Dashboard, settle
+from tests.browser.conftest import settle
 from tests.model_server import ANSWERS, KEY, Answer, ModelServer, completion, replay
+from tests.served import Dashboard
 
 pytestmark = pytest.mark.xdist_group("browser")
 

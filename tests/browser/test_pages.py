@@ -11,8 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from evaluator_core.store import Store
-from tests.browser.conftest import Dashboard, settle
+from tests.browser.conftest import settle
 from tests.runs import make_run
+from tests.served import Dashboard
 
 pytestmark = pytest.mark.xdist_group("pages")
 

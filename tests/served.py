@@ -1,0 +1,68 @@
+"""The real server in a process of its own, on a free port of loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+from tests.model_server import KEY
+
+ROOT = Path(__file__).parents[1]
+
+
+class Dashboard:
+    """``streamlit run app.py``, as a user starts it."""
+
+    def __init__(self, folder: Path, *, address: str = "127.0.0.1", **settings: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.results = folder / "results"
+        self.log = folder / "server.log"
+        self.address = address
+        self._environment = os.environ | {"EVALUATOR_RESULTS_DIR": str(self.results)} | settings
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+        command += ["--server.port", str(self.port), "--server.address", self.address]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
+        while True:
+            assert self.process.poll() is None, self.said()
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
+                    if answer.read() == b"ok":
+                        return
+            except OSError:
+                continue
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("the server did not end within 10 s") from None
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def said(self) -> str:
+        """Everything in its log."""
+        return self.log.read_text(errors="replace")
+
+    def __enter__(self) -> Dashboard:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        assert KEY not in self.said()
+        assert "Traceback" not in self.said(), self.said()[-3000:]
