@@ -6,12 +6,47 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+import requests
 
 from tests.model_server import KEY
 
 ROOT = Path(__file__).parents[1]
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for what another process does to its files."""
+    pause = threading.Event()
+    for _ in range(3000):
+        if happened():
+            return
+        pause.wait(0.01)
+    raise AssertionError("it never happened")
+
+
+def run_clients(url: str, clients: int, each: int) -> list[Future[list[dict[str, Any]]]]:
+    """Clients that evaluate at the same time, each several times; what was answered to each of them."""
+
+    def client(number: int) -> list[dict[str, Any]]:
+        with requests.Session() as session:
+            answers = []
+            for turn in range(each):
+                body: dict[str, str | int] = {"prompt": f"prompt {number}-{turn}", "n_samples": 5}
+                answer = session.post(f"{url}/evaluate", json=body, timeout=120)
+                assert answer.status_code == 200, answer.text
+                answers.append(answer.json())
+            return answers
+
+    pool = ThreadPoolExecutor(clients)
+    working = [pool.submit(client, number) for number in range(clients)]
+    pool.shutdown(wait=False)
+    return working
 
 
 class Dashboard:
@@ -25,13 +60,19 @@ class Dashboard:
         self.results = folder / "results"
         self.log = folder / "server.log"
         self.address = address
-        self._environment = os.environ | {"EVALUATOR_RESULTS_DIR": str(self.results)} | settings
+        self.environment = os.environ | {"EVALUATOR_RESULTS_DIR": str(self.results)} | settings
+        folder.mkdir(exist_ok=True)
+
+    def share(self, other: Dashboard) -> None:
+        """Use the results folder of another server."""
+        self.results = other.results
+        self.environment["EVALUATOR_RESULTS_DIR"] = str(self.results)
 
     def start(self) -> None:
         command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
         command += ["--server.port", str(self.port), "--server.address", self.address]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
         while True:
             assert self.process.poll() is None, self.said()
             try:

@@ -15,7 +15,7 @@ import requests
 
 from evaluator_core.store import Store
 from tests.model_server import ANSWERS, KEY, Answer, ModelServer, replay
-from tests.served import ROOT, Dashboard
+from tests.served import ROOT, Dashboard, until
 
 pytestmark = pytest.mark.xdist_group("http")
 
@@ -288,9 +288,9 @@ def test_a_client_that_goes_away_cancels_its_run_and_what_arrived_is_kept(served
     with socket.create_connection(("127.0.0.1", served.port)) as raw:
         raw.sendall(head.encode() + body)
         server.wait_for_answers(2)
-        _until(lambda: any(len(store.unfinished(name).replies) == 2 for name in _journals(served)))
+        until(lambda: any(len(store.unfinished(name).replies) == 2 for name in _journals(served)))
     try:
-        _until(lambda: len(set(store.interrupted()) - before) == 1)
+        until(lambda: len(set(store.interrupted()) - before) == 1)
     finally:
         opened.set()
     (gone,) = set(store.interrupted()) - before
@@ -301,16 +301,6 @@ def test_a_client_that_goes_away_cancels_its_run_and_what_arrived_is_kept(served
 
 def _journals(served: Dashboard) -> list[str]:
     return [path.stem for path in (served.results / "unfinished").glob("*.jsonl")]
-
-
-def _until(happened: Any) -> None:
-    """Wait for what another process does to its files."""
-    pause = threading.Event()
-    for _ in range(3000):
-        if happened():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it never happened")
 
 
 def test_every_answer_carries_the_security_headers(served: Dashboard) -> None:
