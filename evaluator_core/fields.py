@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator_core.errors import InvalidInput
-from evaluator_core.languages import canonical_name
+from evaluator_core.languages import AUTO, LANGUAGES
+
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9+#. -]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,9 @@ def language_field(about: str) -> Field:
     """The name of a programming language, or ``auto``."""
 
     def check(value: Any) -> str | None:
-        try:
-            canonical_name(value if isinstance(value, str) else "")
-        except InvalidInput as error:
-            return f"is not a language name{str(error).partition('is not a language name')[2]}"
-        return None
+        if isinstance(value, str) and _LANGUAGE.fullmatch(value):
+            return None
+        names = ", ".join([AUTO, *(language.name for language in LANGUAGES)])
+        return f"is not a language name; give one of {names}, or another name to compare by text alone"
 
-    return Field(check, {"type": "string", "examples": ["python", "auto"]}, about)
+    return Field(check, {"type": "string", "pattern": f"^{_LANGUAGE.pattern}$", "examples": ["python", AUTO]}, about)

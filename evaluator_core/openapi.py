@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from evaluator_core.endpoints import endpoints
 from evaluator_core.fields import Field, language_field, number_field, text_field
 from evaluator_core.http_guard import ROUTES
 from evaluator_core.plan import FIELDS, MAX_PROMPT, MAY_BE_NONE
@@ -75,18 +76,25 @@ _ERROR = {
 
 def _paths(settings: ServerSettings) -> dict[str, Any]:
     evaluate, score, results, models, openapi = ROUTES
-    limits = {"n_samples": {"maximum": settings.max_samples}, "max_tokens": {"maximum": settings.max_tokens}}
+    limits: dict[str, dict[str, Any]] = {
+        "n_samples": {"maximum": settings.max_samples},
+        "max_tokens": {"maximum": settings.max_tokens},
+    }
+    known = list(endpoints(exposed=settings.exposed))
+    if settings.exposed:
+        limits["endpoint"] = {"description": "an endpoint's name", "enum": [*known, None]}
     request = _object(FIELDS, ["prompt"], nullable=MAY_BE_NONE, changes=limits)
     outputs = {"outputs": {"maxItems": settings.max_samples}}
     page = {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1}
     per_page = {"type": "integer", "minimum": 1, "maximum": PER_PAGE_MAX, "default": 50}
-    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string", "pattern": _RESULT_NAME}}
+    name: dict[str, Any] = {"name": "name", "in": "path", "required": True, "schema": {"type": "string", "pattern": _RESULT_NAME}}
+    name["example"] = "eval_2025-09-18_11-20-03.json"
     return {
         evaluate: {
             "post": _operation(
                 "Ask a model N times, compare the answers, store the run",
                 {"$ref": "#/components/schemas/Numbers"},
-                body={"anyOf": [request, _older_form(request)]},
+                body=request if settings.exposed else {"anyOf": [request, _older_form(request)]},
                 errors=("400", "408", "413", "415", "502", "503"),
             )
         },
@@ -118,7 +126,7 @@ def _paths(settings: ServerSettings) -> dict[str, Any]:
             "get": _operation(
                 "The endpoints; with ?endpoint=name, the models that it lists now",
                 _models_answer(),
-                parameters=[_query("endpoint", {"type": "string"})],
+                parameters=[_query("endpoint", {"type": "string", "enum": known})],
                 errors=("400", "502", "503"),
             )
         },
@@ -160,7 +168,7 @@ def _object(
 ) -> dict[str, Any]:
     properties = {}
     for name, field in of.items():
-        schema = field.schema | changes.get(name, {}) | {"description": field.about}
+        schema = field.schema | {"description": field.about} | changes.get(name, {})
         if name in nullable:
             schema["type"] = [schema["type"], "null"]
         properties[name] = schema

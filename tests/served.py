@@ -60,6 +60,7 @@ class Dashboard:
         self.results = folder / "results"
         self.log = folder / "server.log"
         self.address = address
+        self.program = ROOT
         self.environment = os.environ | {"EVALUATOR_RESULTS_DIR": str(self.results)} | settings
         folder.mkdir(exist_ok=True)
 
@@ -69,10 +70,10 @@ class Dashboard:
         self.environment["EVALUATOR_RESULTS_DIR"] = str(self.results)
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
         command += ["--server.port", str(self.port), "--server.address", self.address]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, cwd=self.program, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
         while True:
             assert self.process.poll() is None, self.said()
             try:
