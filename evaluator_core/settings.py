@@ -71,7 +71,7 @@ class ServerSettings:
 
 
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
-_NUMBERS = {
+NUMBERS = {
     "EVALUATOR_MAX_BODY_BYTES": ("max_body_bytes", 1000),
     "EVALUATOR_MAX_SAMPLES": ("max_samples", 2),
     "EVALUATOR_MAX_TOKENS": ("max_tokens", 1),
@@ -79,6 +79,7 @@ _NUMBERS = {
     "EVALUATOR_RUNS_WAITING": ("runs_waiting", 0),
     "EVALUATOR_REQUESTS_PER_MINUTE": ("requests_per_minute", 1),
 }
+"""The limits by variable: the field that each sets, and its least value."""
 
 
 def server_settings(listen_address: str | None) -> ServerSettings:
@@ -88,7 +89,7 @@ def server_settings(listen_address: str | None) -> ServerSettings:
     then a proxy stands before it.
     """
     problems, numbers = [], {}
-    for variable, (field, least) in _NUMBERS.items():
+    for variable, (field, least) in NUMBERS.items():
         text = os.environ.get(variable, "").strip()
         if not text:
             continue

@@ -8,7 +8,9 @@ from pathlib import Path
 from evaluator_core.__main__ import Exit
 from evaluator_core.endpoints import endpoints
 from evaluator_core.languages import LANGUAGES
+from evaluator_core.openapi import description
 from evaluator_core.plan import FIELDS
+from evaluator_core.settings import NUMBERS, VARIABLES, ServerSettings
 from evaluator_core.summary import COLUMNS
 
 ROOT = Path(__file__).parents[1]
@@ -17,10 +19,24 @@ FOLDERS = ("evaluator_core", "dashboard", "pages")
 SOURCES = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.py")]
 
 
-def test_every_variable_of_the_environment_is_documented() -> None:
+def test_every_variable_that_the_code_reads_is_in_the_one_list_and_in_the_table() -> None:
     read = {name for source in SOURCES for name in re.findall(r"\b(?:EVALUATOR|OPENAI|OPENROUTER|ANTHROPIC)_[A-Z_]+\b", source)}
-    assert read
-    assert {name for name in read if f"`{name}`" not in README} == set()
+    assert read == set(VARIABLES)
+    table = README.partition("## Settings")[2].partition("\n## ")[0]
+    assert {name for name in VARIABLES if f"`{name}`" not in table} == set()
+
+
+def test_the_table_of_settings_has_the_defaults() -> None:
+    defaults = ServerSettings()
+    for variable, (field, _) in NUMBERS.items():
+        assert f"| `{variable}` | {getattr(defaults, field)} |" in README
+
+
+def test_every_route_is_documented() -> None:
+    described = {
+        f"{method.upper()} {path}" for path, methods in description(ServerSettings())["paths"].items() for method in methods
+    }
+    assert {route for route in described if f"| `{route}` |" not in README} == set()
 
 
 def test_every_field_of_a_request_is_documented() -> None:
