@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import builtin, extraction, pages, sampling, scoring
+from benchmarks import builtin, extraction, pages, sampling, scoring, server
 
 BENCHMARKS = {
     "scoring": scoring.main,
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "sampling": sampling.main,
     "builtin": builtin.main,
     "pages": pages.main,
+    "server": server.main,
 }
 
 

@@ -68,7 +68,7 @@ def _ready(browser: Browser, url: str, last_heading: str, times: int = REPETITIO
         page.goto(url)
         page.get_by_role("heading", name=last_heading).wait_for()
         page.locator("[data-testid=stVegaLiteChart] canvas").first.wait_for()
-        settle(page)
+        settle(page, milliseconds=0)
         best = min(best, time.perf_counter() - started)
         page.close()
     context.close()

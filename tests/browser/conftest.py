@@ -58,16 +58,16 @@ def page(browser: Browser, dashboard: Dashboard, server: ModelServer) -> Iterato
     assert outside == []
 
 
-_CALM = """() => {
+_CALM = """milliseconds => {
   const app = document.querySelector("[data-testid=stApp]");
   const calm = app && app.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning"
     && !document.querySelector("[data-stale=true]");
   if (!calm) { window.calmSince = undefined; return false; }
   window.calmSince ??= performance.now();
-  return performance.now() - window.calmSince > 200;
+  return performance.now() - window.calmSince >= milliseconds;
 }"""
 
 
-def settle(page: Page) -> None:
+def settle(page: Page, milliseconds: int = 200) -> None:
     """Wait until the page has been drawn and nothing runs. One calm moment is not enough: a rerun may be on its way."""
-    page.wait_for_function(_CALM)
+    page.wait_for_function(_CALM, arg=milliseconds)
