@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -117,6 +119,12 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return error
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The certificates to trust, read once: reading them takes longer than all else that a request needs."""
+    return httpx2.create_ssl_context()
+
+
 class _Asker:
     """Asks one model, again and again."""
 
@@ -138,7 +146,7 @@ class _Asker:
         local = plan.endpoint.name == BUILTIN or host in ("localhost", "127.0.0.1", "::1")
         # No redirect takes the key elsewhere, and no proxy stands between this machine and itself.
         async with openai.DefaultAsyncHttpxClient(
-            follow_redirects=False, trust_env=not local, timeout=patience.request_seconds
+            follow_redirects=False, trust_env=not local, timeout=patience.request_seconds, verify=_certificates()
         ) as http:
             yield cls(plan, patience, dialect, http)
 
