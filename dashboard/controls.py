@@ -38,12 +38,13 @@ _DEFAULTS: dict[str, Any] = {
 
 def ask_for_plan() -> Plan | None:
     """Draw the form; a plan when Run was pressed and everything in it is good."""
-    # Kept apart from the widgets, what was typed survives a visit to another page.
+    # Kept apart from the widgets, what was typed survives a visit to another page. Each widget names its default besides: when
+    # the page is drawn twice in quick succession, the browser may see the second drawing only, which has no other value to show.
     draft = st.session_state.setdefault("draft", dict(_DEFAULTS))
     for name, value in draft.items():
         st.session_state.setdefault(f"form-{name}", value)
     _gallery()
-    st.text_area("Prompt", key="form-prompt", height=130, help="The same text is sent for every answer.")
+    st.text_area("Prompt", _DEFAULTS["prompt"], key="form-prompt", height=130, help="The same text is sent for every answer.")
     left, middle, right = st.columns([3, 1, 2])
     with left:
         model = _model()
@@ -53,6 +54,7 @@ def ask_for_plan() -> Plan | None:
         "Answers",
         2,
         min(MAX_SAMPLES, settings().max_samples),
+        _DEFAULTS["n_samples"],
         key="form-n_samples",
         help="How often to ask. Five give a first idea; twenty tell more.",
     )
@@ -60,6 +62,7 @@ def ask_for_plan() -> Plan | None:
         "Threshold",
         0.0,
         1.0,
+        _DEFAULTS["threshold"],
         step=0.01,
         key="form-threshold",
         help="From which similarity on two answers count as agreeing. It can be moved afterwards.",
@@ -179,31 +182,50 @@ def _label(choice: str, known: dict[str, Endpoint]) -> str:
 def _more() -> None:
     one, two, three = st.columns(3)
     one.number_input(
-        "Temperature", 0.0, 2.0, step=0.1, key="form-temperature", help="How freely the model chooses its words; 0 is the least."
+        "Temperature",
+        0.0,
+        2.0,
+        _DEFAULTS["temperature"],
+        step=0.1,
+        key="form-temperature",
+        help="How freely the model chooses its words; 0 is the least.",
     )
     two.number_input(
         "Max tokens",
         1,
         settings().max_tokens,
+        None,
         key="form-max_tokens",
         placeholder="the endpoint's own",
         help="The longest answer.",
     )
     languages = [AUTO, *(language.name for language in LANGUAGES)]
     three.selectbox(
-        "Language", languages, key="form-language", format_func=_language_label, help="The language to read the answers as."
+        "Language",
+        languages,
+        languages.index(_DEFAULTS["language"]),
+        key="form-language",
+        format_func=_language_label,
+        help="The language to read the answers as.",
     )
     four, five = st.columns(2)
     four.number_input(
         "Seed",
         0,
         2**31 - 1 - MAX_SAMPLES,
+        None,
         key="form-seed",
         placeholder="none",
         help="Answer k is asked for with seed + k, where the endpoint takes seeds.",
     )
-    five.number_input("Requests at a time", 1, 256, key="form-concurrency", placeholder="the endpoint's own")
-    st.text_area("System prompt", key="form-system_prompt", height=90, help="What the model is told before the prompt.")
+    five.number_input("Requests at a time", 1, 256, None, key="form-concurrency", placeholder="the endpoint's own")
+    st.text_area(
+        "System prompt",
+        _DEFAULTS["system_prompt"],
+        key="form-system_prompt",
+        height=90,
+        help="What the model is told before the prompt.",
+    )
 
 
 def _language_label(name: str) -> str:

@@ -255,3 +255,15 @@ def test_another_address_is_tried_and_used_with_a_key_for_this_session(
     name = wait_for_result(page)
     assert KEY not in (dashboard.results / name).read_text()
     assert server.requests[-1]["model"] == "replayed-large"
+
+
+def test_the_form_shows_its_defaults_however_the_page_is_drawn(browser: Browser, dashboard: Dashboard) -> None:
+    """A page that is drawn twice at the start once showed 2 answers instead of 5, in about every third browser."""
+    for theme in ("light", "dark") * 4:
+        context = browser.new_context(color_scheme="dark" if theme == "dark" else "light")
+        page = context.new_page()
+        page.goto(dashboard.url)
+        settle(page)
+        expect(page.get_by_role("spinbutton", name="Answers")).to_have_value("5")
+        expect(page.get_by_label("Prompt", exact=True)).not_to_be_empty()
+        context.close()
