@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -16,7 +17,12 @@ SCALE = alt.Scale(domain=[0, 1], scheme="cividis")
 """One colour scale for every similarity: even in lightness, and told apart by the colour-blind."""
 
 LABELS_UP_TO = 12
-_CANVAS = {"embedOptions": {"renderer": "canvas"}}
+CANVAS = {"embedOptions": {"renderer": "canvas"}}
+PLAIN: dict[str, Any] = {"tooltip": {"content": "data"}, "aria": False}
+"""For marks by the thousand: a tooltip that is the row itself, and no description, which a canvas does not show anyhow.
+
+Both are otherwise texts that the browser composes for every single cell before it draws the first.
+"""
 
 
 def heatmap(
@@ -24,44 +30,37 @@ def heatmap(
 ) -> alt.LayerChart | alt.FacetChart:
     """Similarity of every pair. ``names`` are the sample indices, ``order`` the rows in the order to show them.
 
-    A click selects ``{"i": …, "j": …}``, the indices of the two samples, under the name ``pair``.
+    A click selects ``{"First": …, "Second": …}``, the two answers as people count them, from 1, under the name ``pair``.
     """
     size = len(order)
     rows, columns = np.repeat(np.array(order, dtype=int), size), np.tile(np.array(order, dtype=int), size)
     index = np.array(names, dtype=int)
     frame = pd.DataFrame(
         {
-            "i": index[rows],
-            "j": index[columns],
-            "First": index[rows] + 1,
-            "Second": index[columns] + 1,
-            "Similarity": matrix[rows, columns],
+            "First": (index[rows] + 1).astype(np.int32),
+            "Second": (index[columns] + 1).astype(np.int32),
+            "Similarity": matrix[rows, columns].round(3),  # what the tooltip shows; the pair beside it tells the rest
         }
     )
     shown = [int(index[row]) + 1 for row in order]
     axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, domain=False)
+    # The order as the scale's domain: given as ``sort``, the browser looks every row up in a chain of N comparisons.
+    in_order = alt.Scale(domain=shown)
     base = alt.Chart(frame).encode(
-        x=alt.X("Second:O", sort=shown, title=None, axis=axis),
-        y=alt.Y("First:O", sort=shown, title=None, axis=axis),
+        x=alt.X("Second:O", sort=None, scale=in_order, title=None, axis=axis),
+        y=alt.Y("First:O", sort=None, scale=in_order, title=None, axis=axis),
     )
     cells = base.mark_rect(
-        stroke=None if size > 40 else "rgba(128,128,128,0.35)", cursor="pointer" if selectable else "default"
-    ).encode(
-        color=alt.Color("Similarity:Q", scale=SCALE, legend=alt.Legend(title=title, orient="bottom", gradientLength=240)),
-        tooltip=[
-            alt.Tooltip("First:O", title="Answer"),
-            alt.Tooltip("Second:O", title="and"),
-            alt.Tooltip("Similarity:Q", format=".3f"),
-        ],
-    )
+        stroke=None if size > 40 else "rgba(128,128,128,0.35)", cursor="pointer" if selectable else "default", **PLAIN
+    ).encode(color=alt.Color("Similarity:Q", scale=SCALE, legend=alt.Legend(title=title, orient="bottom", gradientLength=240)))
     if selectable:
-        cells = cells.add_params(alt.selection_point(name="pair", fields=["i", "j"]))
+        cells = cells.add_params(alt.selection_point(name="pair", fields=["First", "Second"]))
     layers = [cells]
     if size <= LABELS_UP_TO:
         ink = alt.condition(alt.datum.Similarity > 0.6, alt.value("#1a1a1a"), alt.value("#ffffff"))
         layers.append(base.mark_text(fontSize=11).encode(text=alt.Text("Similarity:Q", format=".2f"), color=ink))
     side = 110 + max(240, min(480, 40 * size))  # the height holds axis and legend too
-    return alt.layer(*layers).properties(height=side, usermeta=_CANVAS)
+    return alt.layer(*layers).properties(height=side, usermeta=CANVAS)
 
 
 def distribution(matrix: Matrix, threshold: float) -> alt.LayerChart | alt.FacetChart:
@@ -103,21 +102,27 @@ def trend(frame: pd.DataFrame, metric: str, label: str, *, legend: bool) -> alt.
     """
     zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
     key = alt.Legend(orient="bottom", columns=1, labelLimit=700, title=None) if legend else None
-    base = alt.Chart(frame).encode(
+    dated = frame.dropna(subset=["time"]).assign(series=frame["series"].astype("category"))
+    base = alt.Chart(dated).encode(
         x=alt.X("time:T", title=None, scale=alt.Scale(padding=14)),
         y=alt.Y(f"{metric}:Q", title=f"{label}, %", scale=alt.Scale(domain=[0, 100])),
         color=alt.Color("series:N", legend=key),
-        tooltip=[
-            alt.Tooltip("time:T", title="Time", format="%Y-%m-%d %H:%M:%S"),
-            alt.Tooltip("series:N", title="Run of"),
-            alt.Tooltip(f"{metric}:Q", title=label, format=".1f"),
-            alt.Tooltip("n_samples:Q", title="Answers"),
-        ],
     )
-    points = base.mark_point(filled=True, size=80, opacity=1, cursor="pointer").add_params(
-        alt.selection_point(name="run", fields=["name"])
+    points = (
+        base.mark_point(filled=True, size=80, opacity=1, cursor="pointer", aria=False, invalid=None)
+        .encode(
+            tooltip=[
+                alt.Tooltip("time:T", title="Time", format="%Y-%m-%d %H:%M:%S"),
+                alt.Tooltip("series:N", title="Run of"),
+                alt.Tooltip(f"{metric}:Q", title=label, format=".1f"),
+                alt.Tooltip("n_samples:Q", title="Answers"),
+            ]
+        )
+        .add_params(alt.selection_point(name="run", fields=["name"]))
     )
-    return alt.layer(base.mark_line(strokeWidth=2).add_params(zoom), points).properties(height=190)
+    return alt.layer(base.mark_line(strokeWidth=2, aria=False, invalid=None).add_params(zoom), points).properties(
+        height=190, usermeta=CANVAS
+    )
 
 
 def _threshold_rule(threshold: float) -> alt.Chart:

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dashboard.charts import LABELS_UP_TO, SCALE
+from dashboard.charts import CANVAS, LABELS_UP_TO, PLAIN, SCALE
 from dashboard.words import visible
 from evaluator_core.cross import Block
 from evaluator_core.metrics import LABELS, pair_values
@@ -23,7 +23,6 @@ DRAWN = 100
 _COLOURS = ["#2f7fc1", "#d9480f", "#128a63", "#b5589a", "#9a7400", "#6b7a8c"]
 _DASHES = [[1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [12, 4]]
 _BINS = 20
-_CANVAS = {"embedOptions": {"renderer": "canvas"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,30 +99,33 @@ def cross_heatmap(block: Block, first: Chosen, second: Chosen, *, title: str) ->
     across = [sample.index + 1 for sample in second.run.score.samples[:DRAWN]]
     frame = pd.DataFrame(
         {
-            "First": np.repeat(down, len(across)),
-            "Second": np.tile(across, len(down)),
-            "Similarity": block[:DRAWN, :DRAWN].ravel(),
+            f"Answer of {first.letter}": np.repeat(np.array(down, dtype=np.int32), len(across)),
+            f"Answer of {second.letter}": np.tile(np.array(across, dtype=np.int32), len(down)),
+            "Similarity": block[:DRAWN, :DRAWN].ravel().round(3),
         }
     )
     axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, domain=False)
     base = alt.Chart(frame).encode(
-        x=alt.X("Second:O", sort=across, title=f"Answers of {second.letter}", axis=axis),
-        y=alt.Y("First:O", sort=down, title=f"Answers of {first.letter}", axis=axis),
+        x=alt.X(
+            f"Answer of {second.letter}:O",
+            sort=None,
+            scale=alt.Scale(domain=across),
+            title=f"Answers of {second.letter}",
+            axis=axis,
+        ),
+        y=alt.Y(
+            f"Answer of {first.letter}:O", sort=None, scale=alt.Scale(domain=down), title=f"Answers of {first.letter}", axis=axis
+        ),
     )
     large = max(len(down), len(across))
-    cells = base.mark_rect(stroke=None if large > 40 else "rgba(128,128,128,0.35)").encode(
-        color=alt.Color("Similarity:Q", scale=SCALE, legend=alt.Legend(title=title, orient="bottom", gradientLength=240)),
-        tooltip=[
-            alt.Tooltip("First:O", title=f"Answer of {first.letter}"),
-            alt.Tooltip("Second:O", title=f"Answer of {second.letter}"),
-            alt.Tooltip("Similarity:Q", format=".3f"),
-        ],
+    cells = base.mark_rect(stroke=None if large > 40 else "rgba(128,128,128,0.35)", **PLAIN).encode(
+        color=alt.Color("Similarity:Q", scale=SCALE, legend=alt.Legend(title=title, orient="bottom", gradientLength=240))
     )
     layers = [cells]
     if large <= LABELS_UP_TO:
         ink = alt.condition(alt.datum.Similarity > 0.6, alt.value("#1a1a1a"), alt.value("#ffffff"))
         layers.append(base.mark_text(fontSize=11).encode(text=alt.Text("Similarity:Q", format=".2f"), color=ink))
-    return alt.layer(*layers).properties(height=150 + max(130, min(420, 36 * len(down))), usermeta=_CANVAS)
+    return alt.layer(*layers).properties(height=150 + max(130, min(420, 36 * len(down))), usermeta=CANVAS)
 
 
 def difference_table(runs: Sequence[Chosen]) -> pd.DataFrame:

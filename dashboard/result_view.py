@@ -10,16 +10,11 @@ from dashboard.downloads import show_downloads
 from dashboard.words import answer_name, escape, notice, quote
 from evaluator_core.insights import agreement_at, identical_groups, odd_one_out, order_by_likeness, typical_answer
 from evaluator_core.languages import find_language
-from evaluator_core.metrics import CAUTION, READING_WORDS, read
+from evaluator_core.metrics import CAUTION, LABELS, READING_WORDS, explain, read
 from evaluator_core.run_json import conversation
 from evaluator_core.summary import SummaryRow
 from evaluator_core.types import Matrix, Reading, Run, Sample
 
-_HELP = {
-    "Agreement": "The share of pairs of answers that are alike: their similarity reaches the threshold.",
-    "Confidence": "How alike two answers are on average, from 0 (nothing in common) to 100 (the same).",
-    "Normalized confidence": "Confidence with 50 as zero: programs that have nothing to do with each other easily reach 50.",
-}
 _READING_COLOURS: dict[Reading, str] = {Reading.STRONG: "green", Reading.MODERATE: "orange", Reading.LOW: "red"}
 _ANSWERS_SHOWN = 10
 
@@ -48,20 +43,19 @@ def show_result(run: Run, name: str, earlier: SummaryRow | None = None) -> None:
 
 def _cards(run: Run, earlier: SummaryRow | None) -> None:
     metrics = run.score.metrics
-    values = {
-        "Agreement": (metrics.agreement_percent, earlier.agreement_percent if earlier else None),
-        "Confidence": (metrics.confidence_percent, earlier.confidence_percent if earlier else None),
-        "Normalized confidence": (
-            metrics.normalized_confidence_percent,
-            earlier.normalized_confidence_percent if earlier else None,
-        ),
-    }
     with st.container(horizontal=True, key="cards"):
-        for label, (value, before) in values.items():
+        for field, label in LABELS.items():
+            value, before = getattr(metrics, field), getattr(earlier, field, None)
+            words = explain(field, run.score.threshold)
             delta = None if value is None or before is None else f"{value - before:+.1f} since the last run"
             shown = "–" if value is None else f"{value:.1f} %"
             st.metric(
-                label, shown, delta, help=_HELP[label], border=True, delta_color="off" if delta and "+0.0" in delta else "normal"
+                label,
+                shown,
+                delta,
+                help=f"{words[0].upper()}{words[1:]}.",
+                border=True,
+                delta_color="off" if delta and "+0.0" in delta else "normal",
             )
     reading = read(metrics)
     if reading is not None:
@@ -95,7 +89,7 @@ def _pairs(run: Run, name: str) -> None:
     def choose() -> None:
         chosen = st.session_state[f"heatmap-{name}"]["selection"].get("pair") or []
         if chosen:
-            st.session_state[first], st.session_state[second] = int(chosen[0]["i"]), int(chosen[0]["j"])
+            st.session_state[first], st.session_state[second] = int(chosen[0]["First"]) - 1, int(chosen[0]["Second"]) - 1
 
     left, right = st.columns([5, 6], gap="large")
     with left:
@@ -195,7 +189,11 @@ def _answers(run: Run, name: str) -> None:
             facts.append(f"{reply.completion_tokens} tokens")
         if reply.latency_seconds is not None:
             facts.append(f"{reply.latency_seconds:.1f} s")
-        with st.expander(" · ".join(facts), key=f"answer-{name}-{sample.index}"):
+        # What is folded is not sent: colouring the code of ten answers takes a browser longer than the rest of the page.
+        folded = st.expander(" · ".join(facts), key=f"answer-{name}-{sample.index}", on_change="rerun")
+        if not folded.open:
+            continue
+        with folded:
             _code(sample, run.score.language)
             if st.toggle("Whole reply and conversation", key=f"whole-{name}-{sample.index}"):
                 for message in conversation(run, sample):

@@ -13,6 +13,11 @@ LABELS = {
     "normalized_confidence_percent": "Normalized confidence",
 }
 """The three metrics by field, as people call them."""
+_EXPLANATIONS = {
+    "agreement_percent": "share of pairs with a similarity of {threshold:g} or more",
+    "confidence_percent": "mean similarity of all pairs, from 0 (nothing in common) to 100 (the same)",
+    "normalized_confidence_percent": "confidence with 50 as zero: unrelated programs easily reach 50",
+}
 READING_WORDS = {
     Reading.STRONG: "Strong: nearly every answer is the same program, up to names and layout.",
     Reading.MODERATE: "Moderate: style varies, structure overlaps.",
@@ -21,6 +26,11 @@ READING_WORDS = {
 CAUTION = "Consistency is not correctness: a model can give the same wrong answer every time."
 
 _ROUNDING = 1e-9  # a weighted mean that equals the threshold on paper may miss it in the last bit
+
+
+def explain(field: str, threshold: float) -> str:
+    """What a metric of ``LABELS`` says, in a few words that begin small and end without a full stop."""
+    return _EXPLANATIONS[field].format(threshold=threshold)
 
 
 def pair_values(matrix: Matrix) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluator_core.insights import Extreme, identical_groups, odd_one_out, typical_answer
 from evaluator_core.languages import find_language
-from evaluator_core.metrics import CAUTION, READING_WORDS, read
+from evaluator_core.metrics import CAUTION, LABELS, READING_WORDS, explain, read
 from evaluator_core.types import Matrix, Run, Sample, SampleFailure, Score
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -95,13 +95,9 @@ def _text(value: object) -> str:
 
 def _numbers(score: Score) -> Iterator[str]:
     metrics = score.metrics
-    cards = (
-        ("Agreement", metrics.agreement_percent, f"pairs with a similarity of {score.threshold:g} or more"),
-        ("Confidence", metrics.confidence_percent, "mean similarity of all pairs"),
-        ("Normalized confidence", metrics.normalized_confidence_percent, "the same, with 50 % as zero"),
-    )
     yield '<dl class="cards">'
-    for name, value, words in cards:
+    for field, name in LABELS.items():
+        value, words = getattr(metrics, field), explain(field, score.threshold)
         number = "–" if value is None else f"{value:.1f} %"
         yield f'<div><dt>{name}</dt><dd class="number">{number}</dd><dd class="soft">{words}</dd></div>'
     yield "</dl>"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from evaluator_core.errors import ResultDamaged
 from evaluator_core.types import Matrix, Metrics, Pair, Reply, Run, RunSettings, Sample, SampleFailure, Score, Weights
 
 SCHEMA_VERSION = 1
+
+T = TypeVar("T")
 
 
 def format_run(run: Run) -> Iterator[str]:
@@ -131,14 +134,16 @@ def _run(data: Mapping[str, Any]) -> Run:
         endpoint=_text(data["endpoint"]),
         question=_text(data["question"]),
         settings=RunSettings(
-            n_requested=settings["n_requested"],
-            temperature=settings["temperature"],
-            max_tokens=settings["max_tokens"],
-            system_prompt=settings["system_prompt"],
-            seed=settings["seed"],
+            n_requested=_count(settings["n_requested"]),
+            temperature=_optional(_amount, settings["temperature"]),
+            max_tokens=_optional(_count, settings["max_tokens"]),
+            system_prompt=_optional(_text, settings["system_prompt"]),
+            seed=_optional(_whole, settings["seed"]),
         ),
         score=_score(data, settings),
-        failures=tuple(SampleFailure(item["index"], item["kind"], item["message"]) for item in data["failures"]),
+        failures=tuple(
+            SampleFailure(_count(item["index"]), _text(item["kind"]), _text(item["message"])) for item in data["failures"]
+        ),
     )
 
 
@@ -176,16 +181,16 @@ def _score(data: Mapping[str, Any], settings: Mapping[str, Any]) -> Score:
 
 def _sample(output: Mapping[str, Any]) -> Sample:
     reply = Reply(
-        index=output["index"],
+        index=_count(output["index"]),
         text=_text(output["text"]),
-        finish_reason=output["finish_reason"],
-        latency_seconds=output["latency_seconds"],
-        prompt_tokens=output["prompt_tokens"],
-        completion_tokens=output["completion_tokens"],
-        reported_model=output.get("reported_model"),
-        system_fingerprint=output.get("system_fingerprint"),
+        finish_reason=_optional(_text, output["finish_reason"]),
+        latency_seconds=_optional(_amount, output["latency_seconds"]),
+        prompt_tokens=_optional(_count, output["prompt_tokens"]),
+        completion_tokens=_optional(_count, output["completion_tokens"]),
+        reported_model=_optional(_text, output.get("reported_model")),
+        system_fingerprint=_optional(_text, output.get("system_fingerprint")),
     )
-    return Sample(reply, _text(output["code"]), output["parses"])
+    return Sample(reply, _text(output["code"]), _optional(_truth, output["parses"]))
 
 
 def _unfilled(size: int) -> Matrix:
@@ -213,6 +218,36 @@ def _percent(value: Any) -> float | None:
     if not 0 <= value <= 100:
         raise ValueError(f"{value!r:.60} is not a percentage")
     return float(value)
+
+
+def _optional(check: Callable[[Any], T], value: Any) -> T | None:
+    return None if value is None else check(value)
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):  # to Python, true is the number 1
+        raise TypeError(f"{value!r:.60} is not a whole number")
+    return value
+
+
+def _count(value: Any) -> int:
+    if _whole(value) < 0:
+        raise ValueError(f"{value!r:.60} is less than nothing")
+    return int(value)
+
+
+def _amount(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.60} is not a number")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{value!r:.60} is not an amount")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r:.60} is neither true nor false")
+    return value
 
 
 def _text(value: Any) -> str:

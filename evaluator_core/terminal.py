@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from evaluator_core.evaluation import Progress
-from evaluator_core.metrics import CAUTION, READING_WORDS, read
+from evaluator_core.metrics import CAUTION, LABELS, READING_WORDS, explain, read
 from evaluator_core.types import Score
 
 _WIDTH = 72
@@ -27,9 +27,10 @@ def summary_text(score: Score, *, model: str, question: str, saved_file: str | N
         f"Language               {printable(score.language)}",
         f"Answers                {len(score.samples)}",
         "",
-        f"Agreement              {_percent(metrics.agreement_percent)}  pairs with a similarity of {score.threshold:g} or more",
-        f"Confidence             {_percent(metrics.confidence_percent)}  mean similarity of all pairs",
-        f"Normalized confidence  {_percent(metrics.normalized_confidence_percent)}  the same, with 50 % as zero",
+        *(
+            f"{label:<23}{_percent(getattr(metrics, field))}  {explain(field, score.threshold)}"
+            for field, label in LABELS.items()
+        ),
         "",
     ]
     reading = read(metrics)

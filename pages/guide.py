@@ -5,8 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.runs import read_summary
-from evaluator_core.metrics import CAUTION, READING_WORDS
+from evaluator_core.metrics import CAUTION, LABELS, READING_WORDS, explain
 from evaluator_core.types import DEFAULT_THRESHOLD, STRUCTURE_WEIGHT, TEXT_WEIGHT
+
+FORMULAS = {
+    "agreement_percent": "pairs with hybrid ≥ threshold / all pairs",
+    "confidence_percent": "mean hybrid",
+    "normalized_confidence_percent": "(mean hybrid − 0.5) / 0.5, held within 0 and 100",
+}
+NUMBERS = "\n".join(f"| {label} | {explain(field, DEFAULT_THRESHOLD)} | {FORMULAS[field]} |" for field, label in LABELS.items())
 
 st.title("Guide")
 st.markdown(
@@ -21,11 +28,11 @@ A pair's *hybrid* similarity is {STRUCTURE_WEIGHT:g} × structure + {TEXT_WEIGHT
 to 1 (the same).
 
 ### The three numbers
-| number | formula |
-|---|---|
-| Agreement | share of pairs with a hybrid similarity of at least the threshold ({DEFAULT_THRESHOLD:g} unless you change it) |
-| Confidence | mean hybrid similarity of all pairs |
-| Normalized confidence | (mean − 0.5) / 0.5, held within 0 and 100 % |
+| number | what it says | formula, in percent |
+|---|---|---|
+{NUMBERS}
+
+The threshold is {DEFAULT_THRESHOLD:g} unless you change it.
 
 ### How to read them
 | reading | when |

@@ -51,7 +51,10 @@ if shown.empty:
     st.stop()
 
 state = st.dataframe(
-    shown[["time", "model", "question", *LABELS, "n_samples"]].assign(question=shown["question"].str.slice(0, 300)),
+    # Names and prompts come again and again: as categories each is sent once, not with every row.
+    shown[["time", "model", "question", *LABELS, "n_samples"]].assign(
+        model=shown["model"].astype("category"), question=shown["question"].str.slice(0, 300).astype("category")
+    ),
     hide_index=True,
     height=min(360, 40 + 35 * len(shown)),
     key="history-table",
@@ -59,7 +62,7 @@ state = st.dataframe(
     selection_mode="multi-row",
     column_config={
         "time": st.column_config.DatetimeColumn("Time", format="YYYY-MM-DD HH:mm:ss"),
-        "model": "Model",
+        "model": st.column_config.TextColumn("Model"),
         "question": st.column_config.TextColumn("Prompt", width="medium"),
         **{name: st.column_config.NumberColumn(label, format="%.1f") for name, label in LABELS.items()},
         "n_samples": "Answers",

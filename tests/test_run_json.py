@@ -208,3 +208,43 @@ def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
 
 def _data(path: Path) -> Any:
     return json.loads(path.read_bytes().decode("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("index", "0"),
+        ("index", 0.0),
+        ("index", -1),
+        ("index", False),
+        ("parses", "yes"),
+        ("parses", 1),
+        ("finish_reason", 7),
+        ("latency_seconds", "x"),
+        ("latency_seconds", -0.5),
+        ("latency_seconds", float("inf")),
+        ("latency_seconds", True),
+        ("prompt_tokens", -1),
+        ("prompt_tokens", 1.5),
+        ("completion_tokens", "12"),
+        ("reported_model", ["m"]),
+        ("system_fingerprint", 3),
+    ],
+)
+def test_a_field_of_an_answer_with_a_wrong_type_is_damage(field: str, value: object) -> None:
+    data = json.loads("".join(format_run(detailed_run())))
+    parse_run(json.dumps(data))
+    data["outputs"][0][field] = value
+    with pytest.raises(ResultDamaged):
+        parse_run(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("n_requested", "5"), ("n_requested", -5), ("temperature", "hot"), ("max_tokens", 1.5), ("system_prompt", 1), ("seed", "1")],
+)
+def test_a_setting_with_a_wrong_type_is_damage(field: str, value: object) -> None:
+    data = json.loads("".join(format_run(detailed_run())))
+    data["settings"][field] = value
+    with pytest.raises(ResultDamaged):
+        parse_run(json.dumps(data))
