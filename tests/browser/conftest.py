@@ -61,7 +61,8 @@ def page(browser: Browser, dashboard: Dashboard, server: ModelServer) -> Iterato
 _CALM = """milliseconds => {
   const app = document.querySelector("[data-testid=stApp]");
   const calm = app && app.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning"
-    && !document.querySelector("[data-stale=true]");
+    && !document.querySelector("[data-stale=true]")
+    && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === "running");
   if (!calm) { window.calmSince = undefined; return false; }
   window.calmSince ??= performance.now();
   return performance.now() - window.calmSince >= milliseconds;
