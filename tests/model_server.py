@@ -140,7 +140,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         server = self.server_of
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        if len(sent) < int(self.headers["Content-Length"]):
+            self.close_connection = True  # the client has gone half-way through its request
+            return
+        body = json.loads(sent)
         with server.changed:
             number = len(server.requests)
             server.requests.append(body)

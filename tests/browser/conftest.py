@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.model_server import KEY, ModelServer, replay
@@ -57,6 +57,8 @@ def page(browser: Browser, dashboard: Dashboard, server: ModelServer) -> Iterato
     outside = [url for url in asked if not url.startswith((dashboard.url, dashboard.url.replace("http", "ws"), "data:", "blob:"))]
     assert outside == []
 
+
+expect.set_options(timeout=30_000)  # machines are shared: what must come may come late
 
 _CALM = """milliseconds => {
   const app = document.querySelector("[data-testid=stApp]");
