@@ -1,0 +1,1 @@
+"""Behaviour: what the answers do when they are run on the same inputs, in a sandbox."""

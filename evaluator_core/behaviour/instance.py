@@ -241,5 +241,3 @@ def _spans(caller: wasmtime.Caller, memory: wasmtime.Memory, vectors: int, count
 
 def _store(caller: wasmtime.Caller, memory: wasmtime.Memory, place: int, number: int) -> None:
     memory.write(caller, number.to_bytes(4, "little"), place)
-
-
