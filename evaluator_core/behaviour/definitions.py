@@ -146,7 +146,9 @@ def _is_empty_body(node: Node) -> bool:
         return True
     for child in body.named_children:
         text = _text(child)
-        is_text = child.type == "expression_statement" and all(part.type in ("string", "ellipsis") for part in child.named_children)
+        is_text = child.type == "expression_statement" and all(
+            part.type in ("string", "ellipsis") for part in child.named_children
+        )
         if not (is_text or child.type in ("pass_statement", "comment") or text.startswith("raise NotImplementedError")):
             return False
     return True

@@ -78,7 +78,9 @@ def prompt_inputs(prompt: str, target: Definition) -> tuple[Input, ...]:
             steps = parse_call(call) if call else None
             if steps:
                 made[match.group(1)] = steps[0]
-    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(heads)})\s*\(" if target.is_class else rf"(?<![\w.]){re.escape(target.name)}\s*\(")
+    pattern = re.compile(
+        rf"(?<![\w.])(?:{'|'.join(heads)})\s*\(" if target.is_class else rf"(?<![\w.]){re.escape(target.name)}\s*\("
+    )
     for match in pattern.finditer(prompt):
         if re.search(r"\b(def|class)\s+$", prompt[max(0, match.start() - 12) : match.start()]):
             continue

@@ -145,9 +145,9 @@ def _shape(node: ast.expr) -> Shape:
         if node.id in _NAMES:
             return _NAMES[node.id], ()
         bare: dict[str, Shape] = {"Any": ANY, "object": ANY}
-        bare |= {name: ("list", (("int", ()),)) for name in _LISTS}
-        bare |= {name: ("dict", (("str", ()), ("int", ()))) for name in _DICTS}
-        bare |= {name: ("set", (("int", ()),)) for name in _SETS}
+        bare |= dict.fromkeys(_LISTS, ("list", (("int", ()),)))
+        bare |= dict.fromkeys(_DICTS, ("dict", (("str", ()), ("int", ()))))
+        bare |= dict.fromkeys(_SETS, ("set", (("int", ()),)))
         if node.id in bare:
             return bare[node.id]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):

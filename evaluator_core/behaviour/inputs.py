@@ -11,6 +11,7 @@ from evaluator_core.behaviour.definitions import Definition, Parameter, describe
 from evaluator_core.behaviour.examples import format_steps, parse_call, prompt_inputs, user_inputs, user_programs
 from evaluator_core.behaviour.generate import Shape, edges, generate, shape_of_annotation, shape_of_values
 from evaluator_core.behaviour.records import Input, Source, Step
+from evaluator_core.behaviour.words import allowed, shape_from_words
 
 MAX_EDGES, MAX_GENERATED = 10, 12
 _PROGRAM_LINES = ("", "0\n", "1\n", "5\n", "-3\n", "hello\n", "1 2 3\n", "3\n1 2 3\n", "2\n4 4\n", "10\n20\n")
@@ -34,7 +35,7 @@ def choose_inputs(
     if target is None:
         return None, ()
     given, examples = user_inputs(calls), prompt_inputs(prompt, target)
-    made = _generated(target, [*given, *examples])
+    made = _generated(target, [*given, *examples], prompt)
     unique: dict[tuple[Step, ...], Input] = {}
     for item in (*given, *examples, *made):
         known = unique.get(item.steps)
@@ -60,17 +61,18 @@ def _program_inputs(prompt: str, calls: Sequence[str]) -> tuple[Input, ...]:
     return tuple(unique.values())
 
 
-def _generated(target: Definition, known: Sequence[Input]) -> list[Input]:
+def _generated(target: Definition, known: Sequence[Input], prompt: str) -> list[Input]:
     if target.is_class:
-        return _generated_methods(target, known)
+        return _generated_methods(target, known, prompt)
     seen = [ast.literal_eval(item.steps[0].arguments) for item in known if item.steps[0].named == "{}"]
-    return [_input((Step(target.name, repr(values)),)) for values in _tuples(target.parameters, seen, MAX_EDGES, MAX_GENERATED)]
+    made = _tuples(target.parameters, seen, MAX_EDGES, MAX_GENERATED, prompt)
+    return [_input((Step(target.name, repr(values)),)) for values in made]
 
 
-def _generated_methods(target: Definition, known: Sequence[Input]) -> list[Input]:
+def _generated_methods(target: Definition, known: Sequence[Input], prompt: str) -> list[Input]:
     makers = [item.steps[0] for item in known]
     if not makers:
-        makers = [Step(target.name, repr(values)) for values in _tuples(target.parameters, [], 2, 1)][:2]
+        makers = [Step(target.name, repr(values)) for values in _tuples(target.parameters, [], 2, 1, prompt)][:2]
     found = []
     for method in target.methods:
         seen = [
@@ -78,7 +80,7 @@ def _generated_methods(target: Definition, known: Sequence[Input]) -> list[Input
             for item in known
             if item.steps[-1].name == method.name and item.steps[-1].named == "{}"
         ]
-        for values in _tuples(method.parameters, seen, 4, 3):
+        for values in _tuples(method.parameters, seen, 4, 3, prompt):
             found += [_input((maker, Step(method.name, repr(values)))) for maker in makers[:1]]
     return found
 
@@ -87,9 +89,11 @@ def _input(steps: tuple[Step, ...]) -> Input:
     return Input(format_steps(steps), Source.GENERATED, steps)
 
 
-def _tuples(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], few: int, many: int) -> list[tuple[Any, ...]]:
+def _tuples(
+    parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], few: int, many: int, prompt: str
+) -> list[tuple[Any, ...]]:
     """Arguments for these parameters: the forgotten values first, then others; none when the types are unknown."""
-    shapes = _shapes(parameters, seen)
+    shapes = _shapes(parameters, seen, prompt)
     if shapes is None:
         return []
     if not shapes:
@@ -101,11 +105,14 @@ def _tuples(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], fe
             values = edges(shape)
             if rank < len(values):
                 found.append((*base[:place], values[rank], *base[place + 1 :]))
-    unique = {repr(values): values for values in found[: few * 2]}
-    return [*list(unique.values())[:few], *generate(shapes, many)]
+    # What the prompt rules out in words would split answers that are right.
+    unique = {repr(values): values for values in found if allowed(values, prompt)}
+    drawn = [values for values in generate(shapes, 3 * many) if allowed(values, prompt)]
+    step = max(1, len(drawn) // max(1, many))
+    return [*list(unique.values())[:few], *drawn[::step][:many]]
 
 
-def _shapes(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]]) -> list[Shape] | None:
+def _shapes(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], prompt: str) -> list[Shape] | None:
     length = max((len(values) for values in seen), default=0)
     # Examples tell more than annotations: a list of what, a number or a text.
     from_examples = [shape_of_values([values[place] for values in seen if place < len(values)]) for place in range(length)]
@@ -114,6 +121,8 @@ def _shapes(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]]) ->
     for place in range(needed):
         annotated = shape_of_annotation(parameters[place].annotation) if place < len(parameters) else None
         shape = annotated or (from_examples[place] if place < length else None)
+        if shape is None and place < len(parameters):
+            shape = shape_from_words(parameters[place].name, prompt, len(parameters) == 1)
         if shape is None:
             return None
         shapes.append(shape)

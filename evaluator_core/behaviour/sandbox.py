@@ -50,6 +50,11 @@ def engine_name() -> str:
         raise SandboxUnavailable("wasmtime is not installed; install it with: pip install -r requirements.txt") from error
 
 
+def compiled_dir() -> Path:
+    """Where the compiled interpreter is kept, beside the pinned downloads."""
+    return cache_dir() / "compiled"
+
+
 def default_workers() -> int:
     """One worker a core, and not more than four: each takes a few hundred megabytes at worst."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -151,7 +156,7 @@ class _Worker:
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             child = self._child = subprocess.Popen(
-                [sys.executable, "-m", "evaluator_core.behaviour.worker", str(wasm), str(cache_dir() / "compiled")],
+                [sys.executable, "-m", "evaluator_core.behaviour.worker", str(wasm), str(compiled_dir())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
