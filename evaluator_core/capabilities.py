@@ -42,7 +42,9 @@ WORDS = {
 """Each capability as the end of a sentence about one answer, and about several."""
 
 _IMPORT = re.compile(r"import|^use_|include|using_directive|^namespace_use|^mod_item$|extern_crate")
-_CALL = re.compile(r"call|invocation|creation|^new_expression$|^command$|^macro_|^(?:include|require)(?:_once)?_expression$|^subshell$")
+_CALL = re.compile(
+    r"call|invocation|creation|^new_expression$|^command$|^macro_|^(?:include|require)(?:_once)?_expression$|^subshell$"
+)
 _TEXT = re.compile(r"string|text|heredoc|^template")
 _HEAD = re.compile(r"[^\n(<{]*(?:\(\s*['\"][^'\"\n]*)?")
 _MAX_SEEN = 300

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What stands for a capability in each language: patterns for imports, for the heads of calls, and for texts."""
 
 from __future__ import annotations

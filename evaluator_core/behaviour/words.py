@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What the words of a prompt say about the values that a parameter takes, where there is neither annotation nor example."""
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _SHAPES: tuple[tuple[str, Shape], ...] = (
     (r"\b(?:bool|boolean|flag)\b", ("bool", ())),
 )  # fmt: skip
 _BY_NAME: tuple[tuple[str, Shape], ...] = (
-    (r"^(?:strings|words|names|planets|lines)$", ("list", (_STR,))),
+    (r"^(?:strings|words|names|lines)$", ("list", (_STR,))),
     (r"^(?:grid|matrix|mat)$", ("list", (("list", (_INT,)),))),
-    (r"^(?:l|lst\d*|arr|array|a?list\w*|nums|numbers|xs|ints|items|values|seq|operand|game|guess|interval\d*|arry|\w+_list)$", ("list", (_INT,))),
+    (r"^(?:l|lst\d*|arr|array|a?list\w*|nums|numbers|xs|ints|items|values|seq|\w+_list)$", ("list", (_INT,))),
     (r"^(?:dict|d|mapping)$", ("dict", (_STR, _STR))),
-    (r"^(?:s|s\d|text|string\w*|str\d?|word|txt|sentence|message|name|file_name|date|brackets|paren\w*|test|key|phrase|\w*plan\d?)$", _STR),
-    (r"^(?:n|m|k|x|y|z|i|a|b|c|num\w*|number|size|count|q|w|step|base|decimal|year|limit|\w*_?capacity|need|remaining|shift)$", _INT),
+    (r"^(?:s|s\d|text|string\w*|str\d?|word|txt|sentence|message|name|file_name|date|key|phrase)$", _STR),
+    (r"^(?:n|m|k|x|y|z|i|a|b|c|num\w*|number|size|count|step|base|year|limit|shift)$", _INT),
 )  # fmt: skip
 
 
