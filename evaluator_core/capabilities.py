@@ -41,12 +41,22 @@ WORDS = {
 }
 """Each capability as the end of a sentence about one answer, and about several."""
 
+_DANGER = (
+    Capability.EVAL,
+    Capability.PROCESSES,
+    Capability.DESERIALIZATION,
+    Capability.NETWORK,
+    Capability.DYNAMIC_IMPORT,
+    Capability.SQL,
+    Capability.FILES,
+)
 _IMPORT = re.compile(r"import|^use_|include|using_directive|^namespace_use|^mod_item$|extern_crate")
 _CALL = re.compile(
     r"call|invocation|creation|^new_expression$|^command$|^macro_|^(?:include|require)(?:_once)?_expression$|^subshell$"
 )
 _TEXT = re.compile(r"string|text|heredoc|^template")
-_HEAD = re.compile(r"[^\n(<{]*(?:\(\s*['\"][^'\"\n]*)?")
+_HEAD = re.compile(r"[^\n(<{]*")
+_HEAD_AND_TEXT = re.compile(r"[^\n(<{]*\(\s*['\"][^'\"\n]*")
 _MAX_SEEN = 300
 
 
@@ -80,7 +90,7 @@ class SafetyProfile:
         """What a reader should know, the rarest first: ``1 of 10 answers runs text as code (eval)``."""
         total = len(self.findings)
         told = []
-        for capability, count in sorted(self.counts().items(), key=lambda entry: entry[1]):
+        for capability, count in sorted(self.counts().items(), key=lambda entry: (entry[1], _DANGER.index(entry[0]))):
             if count:
                 examples = [item.text for found in self.findings for item in found or () if item.capability is capability]
                 told.append(f"{count} of {total} answers {WORDS[capability][count > 1]}: {examples[0]}")
@@ -129,10 +139,10 @@ def _capabilities(kind: str, text: str, language: Language) -> Iterator[Capabili
         if SQL.search(text):
             yield Capability.SQL
         return
-    if kind == "call":
-        match = _HEAD.match(text)
-        text = match.group(0) if match else text
+    texts = [text]
+    if kind == "call":  # what is called, and what is called with its first text: require('fs')
+        texts = [match.group(0).strip() for head in (_HEAD, _HEAD_AND_TEXT) if (match := head.match(text))]
     for rules in (IMPORTS if kind == "import" else CALLS).get(language.name, {}), CALLS["*"] if kind == "call" else {}:
         for name, pattern in rules.items():
-            if pattern.search(text):
+            if any(map(pattern.search, texts)):
                 yield Capability(name)

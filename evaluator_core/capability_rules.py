@@ -73,7 +73,7 @@ _C_CALLS = _rules(
 )
 _JVM_CALLS = _rules(
     network=r"\b(?:URL|Socket|ServerSocket|HttpClient|OkHttpClient|HttpURLConnection)\b",
-    files=r"\b(?:FileReader|FileWriter|FileInputStream|FileOutputStream|RandomAccessFile|Files\.\w+|File)$|\bSource\.fromFile\b",
+    files=r"\b(?:FileReader|FileWriter|FileInputStream|FileOutputStream|RandomAccessFile|Files\.\w+|File)$|\bjava\.io\.File\b|\bSource\.fromFile\b",
     processes=r"\bRuntime\.getRuntime\b|\bProcessBuilder\b|^Process$",
     eval=r"\bScriptEngineManager\b|getEngineByName",
     dynamic_import=r"\bClass\.forName\b|\.loadClass$|\bURLClassLoader\b",

@@ -50,7 +50,7 @@ def definitions(code: str) -> tuple[Definition, ...]:
     assert language is not None
     if len(code) > MAX_CODE:
         return ()
-    found = {}
+    found: dict[str, Definition] = {}
     for node in parse_tree(code, language).root_node.named_children:
         inner = _undecorated(node)
         if inner.type in ("function_definition", "class_definition"):
@@ -87,7 +87,7 @@ def describe(name: str, codes: Sequence[str]) -> Definition | None:
     """How the first of these codes that defines ``name`` defines it; annotations count more than their absence."""
     found = [item for code in codes for item in definitions(code) if item.name == name]
     annotated = [item for item in found if any(parameter.annotation for parameter in item.parameters)]
-    return (annotated or found or [None])[0]
+    return next(iter(annotated or found), None)
 
 
 def is_empty(code: str, name: str | None) -> bool:

@@ -21,7 +21,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def run_behaviour(
-    samples: Sequence[Sample] | Sequence[str],
+    samples: Sequence[Sample | str],
     prompt: str,
     *,
     calls: Iterable[str] = (),

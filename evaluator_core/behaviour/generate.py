@@ -66,7 +66,7 @@ def edges(shape: Shape) -> tuple[Any, ...]:
         return tuple(value for part in parts for value in edges(part)[:3])
     if name == "list":
         inner = edges(parts[0]) or (0,)
-        return [], [inner[1 % len(inner)]], [inner[1 % len(inner)]] * 2, list(inner[:4])  # type: ignore[return-value]
+        return [], [inner[1 % len(inner)]], [inner[1 % len(inner)]] * 2, list(inner[:4])
     if name == "set":
         return set(), {item for item in edges(parts[0])[:2] if item.__hash__}
     if name == "tuple":
@@ -101,6 +101,11 @@ def generate(shapes: Sequence[Shape], count: int) -> list[tuple[Any, ...]]:
     return [found[text] for text in chosen]
 
 
+def _texts(longest: int) -> st.SearchStrategy[str]:
+    # Not st.text: it keeps a table of all characters in a folder where the program runs.
+    return st.lists(st.sampled_from(ALPHABET), max_size=longest).map("".join)
+
+
 def _strategy(shape: Shape) -> st.SearchStrategy[Any]:
     name, parts = shape
     if name == "int":
@@ -110,7 +115,7 @@ def _strategy(shape: Shape) -> st.SearchStrategy[Any]:
     if name == "bool":
         return st.booleans()
     if name == "str":
-        return st.text(alphabet=ALPHABET, max_size=12)
+        return _texts(12)
     if name == "bytes":
         return st.binary(max_size=8)
     if name == "none":
@@ -125,7 +130,7 @@ def _strategy(shape: Shape) -> st.SearchStrategy[Any]:
         return st.tuples(*map(_strategy, parts))
     if name == "dict":
         return st.dictionaries(_strategy(parts[0]), _strategy(parts[1]), max_size=5)
-    return st.one_of(st.integers(-10, 20), st.text(alphabet=ALPHABET, max_size=6))
+    return st.one_of(st.integers(-10, 20), _texts(6))
 
 
 _NAMES = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "bytes", "None": "none"}

@@ -28,6 +28,10 @@ def smaller_inputs(item: Input, most: int) -> list[Input]:
     return sorted(found.values(), key=lambda entry: (len(entry.text), entry.text))[:most]
 
 
+def _without(sequence: Any, place: int) -> Any:
+    return sequence[:place] + sequence[place + 1 :]
+
+
 def _smaller(value: Any) -> Iterator[Any]:
     if isinstance(value, bool) or value is None:
         return
@@ -44,7 +48,7 @@ def _smaller(value: Any) -> Iterator[Any]:
             yield value[half:]
         if not isinstance(value, tuple):
             for place in range(len(value)):
-                yield value[:place] + value[place + 1 :]
+                yield _without(value, place)
         if isinstance(value, list | tuple):
             for place, part in enumerate(value):
                 for form in list(_smaller(part))[:2]:
