@@ -30,6 +30,7 @@ _CODE_LINE = re.compile(
 # A sentence: a capital, some words, a full stop, and nothing that only code has. Some grammars take even that for code.
 _SENTENCE = re.compile(r"^[A-Z][\w'’,-]*( [\w'’,()/-]+){2,}[.:!?]+$")
 _BLOCK_END = re.compile(r"\s+\S|[)\]}]|(end|done|fi|esac)\b")
+_FIRST_NUMBER = re.compile(r"^[ \t]*1[.:)|](?:[ \t]|$)", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,4})[.:)|](?:[ \t]|$)(.*)$")
 _MAX_FAILURES = 15
 _MAX_PARSED = 150_000
@@ -41,8 +42,14 @@ Bare = tuple[str, Syntax | None]
 
 def find_bare_code(parts: Iterable[str], language: Language | None) -> Bare | None:
     """The best piece of code in these parts of a reply; ``None`` when there is only prose."""
-    found = [bare for part in parts for bare in _candidates(part.strip(), language)]
+    found = [bare for part in parts for bare in _candidates(_without_indent(part), language)]
     return max(found, key=_rank, default=None)
+
+
+def _without_indent(part: str) -> str:
+    """The text without the indent that all its lines share. One blank before the first word is a tokeniser's, and no indent."""
+    text = part.lstrip("\n")
+    return (textwrap.dedent(text) if text.startswith(("  ", "\t")) else text).strip()
 
 
 def _rank(bare: Bare) -> tuple[int, ...]:
@@ -51,7 +58,7 @@ def _rank(bare: Bare) -> tuple[int, ...]:
 
 
 def _candidates(text: str, language: Language | None) -> Iterator[Bare]:
-    numbered = _without_line_numbers(text.split("\n"))
+    numbered = _without_line_numbers(text.split("\n")) if _FIRST_NUMBER.search(text) else ""
     found = list(_runs_of_code(numbered, language)) if numbered else []
     yield from found or _runs_of_code(text, language)
 
@@ -86,7 +93,7 @@ def _pieces(lines: list[str], language: Language) -> Iterator[Bare]:
             continue
         end = _last_clean_end(lines, start, ends[bisect_right(ends, start) :], language, effort)
         if end is not None:
-            code = "\n".join(lines[start:end]).rstrip()
+            code = textwrap.dedent("\n".join(lines[start:end]).rstrip())
             syntax = read_syntax(code, language)
             if syntax is not None and not syntax.is_empty:
                 yield code, syntax

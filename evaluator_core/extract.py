@@ -13,22 +13,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from evaluator_core.bare_code import find_bare_code
-from evaluator_core.languages import Language, find_language
+from evaluator_core.defined_names import defined_names
+from evaluator_core.languages import WITHOUT_GRAMMAR, Language, find_language
 from evaluator_core.syntax import Syntax, read_syntax
 
 _THOUGHTS = "think|thinking|thought|reasoning|reflection|scratchpad"
-_THOUGHT_PART = re.compile(rf"\A\s*<({_THOUGHTS})>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(rf"^[ \t]*</({_THOUGHTS})>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_THOUGHT_PARTS = re.compile(rf"\A(?:\s*<({_THOUGHTS})>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"^[ \t]*</({_THOUGHTS})>", re.MULTILINE | re.IGNORECASE)
 # Marks of a chat template that a server failed to take out: the turn ends there.
 _TURN_CHANGE = re.compile(r"\s<step> (Source|Destination):")
 _END_MARK = re.compile(r"(</s>|<\|[\w ]{1,30}\|>|<step>)\s*\Z")
-_FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$", re.MULTILINE)
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$", re.MULTILINE)
+# A fence behind a line's text, as models write that forget the line end before it.
+_LATE_FENCE = re.compile(r"^([^\n`]*[^\n`\s])[ \t]*(`{3,})[ \t]*$", re.MULTILINE)
 
 _NO_PROGRAM = frozenset(
     "bash sh shell zsh console terminal powershell cmd bat output text txt plain plaintext json yaml yml toml xml html css csv"
     " ini diff markdown md mermaid dockerfile makefile http log".split()
 )
 _SIBLINGS = ({"javascript", "typescript"}, {"c", "cpp"})
+# What only tries the answer out: tests, a main program, a demonstration.
+_TRIAL = re.compile(
+    r"(main|Main|Program|demo|usage|tests?|run_tests?|example(_usage)?)|(test_|[Tt]est(?=[A-Z0-9])).*|.*(_tests?|Tests?|Spec)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,8 @@ def extract_code(reply: str, language: str, *, prompt: str = "") -> Extraction:
     ``prompt`` is what was asked, where it is known: blocks that the reply only repeats from it are passed over.
     """
     text = _without_thoughts(_plain(reply))
+    if "```" in text:
+        text = _LATE_FENCE.sub(r"\1\n\2", text)
     grammar = find_language(language)
     echoed = {block.code for block in _blocks(_plain(prompt))}
     blocks = [block for block in _blocks(text) if block.code not in echoed]
@@ -63,36 +72,46 @@ def extract_code(reply: str, language: str, *, prompt: str = "") -> Extraction:
 
     candidates = [(block, read_syntax(block.code, grammar)) for block in blocks]
     candidates = [(block, syntax) for block, syntax in candidates if syntax is None or not syntax.is_empty]
-    best = max(candidates, key=lambda candidate: _rank(candidate[0], candidate[1], grammar), default=None)
+    asked_for = set(re.findall(r"\w+", prompt)) if len(candidates) > 1 else set()
+    best = max(candidates, key=lambda candidate: _rank(candidate[0], candidate[1], grammar, asked_for), default=None)
     if best is not None and (best[1] is None or (best[1].defines and best[1].parses)):
         return Extraction(best[0].code, best[1])
     parts = (_without_turn_end(part) for part in _parts(text))
-    bare = find_bare_code((part for part in parts if _tidy(part) not in echoed), grammar)
+    bare = find_bare_code((part for part in parts if not echoed or _tidy(part) not in echoed), grammar)
     if bare is not None and (best is None or (bare[1] is not None and bare[1].parses and bare[1].defines)):
         return Extraction(*bare)
     return Extraction(best[0].code, best[1]) if best is not None else Extraction("", None)
 
 
-def fenced_language(replies: Iterable[str]) -> Language | None:
-    """The language that most replies name at their fences; a tie goes to the one that comes first in the list."""
+def fenced_language(replies: Iterable[str]) -> str | None:
+    """The name of the language that most replies have at their fences, with a grammar or without; ``None`` for none."""
     votes = Counter[str]()
     for reply in replies:
         tagged = Counter[str]()
         for block in _blocks(_without_thoughts(_plain(reply))):
-            if language := find_language(block.tag):
-                tagged[language.name] += len(block.code)
+            language = find_language(block.tag)
+            if language or block.tag in WITHOUT_GRAMMAR:
+                tagged[language.name if language else block.tag] += len(block.code)
         programs = {name: size for name, size in tagged.items() if name not in _NO_PROGRAM} or tagged
         if programs:
             votes[max(programs, key=lambda name: (programs[name], name))] += 1
-    return find_language(max(votes, key=lambda name: (votes[name], name))) if votes else None
+    return max(votes, key=lambda name: (votes[name], name)) if votes else None
 
 
-def _rank(block: _Block, syntax: Syntax | None, wanted: Language) -> tuple[int, ...]:
+def _rank(block: _Block, syntax: Syntax | None, wanted: Language, asked_for: set[str]) -> tuple[int, ...]:
     """Higher is likelier to be the answer: in the language asked for, a definition, whole, and then the largest."""
     fit = _fit(block.tag, wanted.name)
     if syntax is None:
-        return (fit > 1, 1, fit, 0, len(block.code))
-    return (fit > 1, syntax.defines, fit, syntax.parses, len(syntax.kinds))
+        return (fit > 1, 1, 1, fit, 0, len(block.code))
+    purpose = _purpose(block.code, wanted, asked_for) if syntax.defines else 0
+    return (fit > 1, syntax.defines, purpose, fit, syntax.parses, len(syntax.kinds))
+
+
+def _purpose(code: str, language: Language, asked_for: set[str]) -> int:
+    """What a block is for: 2 when it defines a name that the prompt has, 0 when all that it defines is a trial, else 1."""
+    if not asked_for.isdisjoint(defined_names(code, language, inner=True)):
+        return 2
+    return int(not all(_TRIAL.fullmatch(name) for name in defined_names(code, language)))
 
 
 def _fit(tag: str, wanted: str) -> int:
@@ -125,8 +144,8 @@ def _tidy(body: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """The text after the part in which the model thinks aloud; a thought that never ends leaves nothing."""
-    text = _THOUGHT_PART.sub("", text)
+    """The text after the parts in which the model thinks aloud; a thought that never ends leaves nothing."""
+    text = _THOUGHT_PARTS.sub("", text)
     ends = list(_THOUGHT_END.finditer(text))
     return text[ends[-1].end() :] if ends else text
 
@@ -155,11 +174,17 @@ def _blocks(text: str) -> Iterator[_Block]:
     for match in _FENCE.finditer(text):
         if opening is None:
             opening = match
-        elif match["mark"].startswith(opening["mark"]) and not match["info"].strip():
+        elif _closes(match, opening):
             yield from _block(opening, text[opening.end() : match.start()])
             opening = None
     if opening is not None:
         yield from _block(opening, _without_turn_end(text[opening.end() :]))
+
+
+def _closes(match: re.Match[str], opening: re.Match[str]) -> bool:
+    """Whether a fence ends the block of another; one that stands four columns further in is a part of the code."""
+    further = len(match["indent"].expandtabs(4)) - len(opening["indent"].expandtabs(4))
+    return match["mark"].startswith(opening["mark"]) and not match["info"].strip() and further < 4
 
 
 def _block(opening: re.Match[str], body: str) -> Iterator[_Block]:

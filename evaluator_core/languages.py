@@ -79,7 +79,7 @@ LANGUAGES: tuple[Language, ...] = (
     ),
     Language("kotlin", "Kotlin", ".kt", ("kt", "kts"), "tree_sitter_kotlin", marks=r"\bfun \w+|\bval \w+|println\("),
     Language("swift", "Swift", ".swift", (), "tree_sitter_swift", marks=r"\bfunc \w+\(.*\) ->|\bguard\b|\b(let|var) \w+"),
-    Language("scala", "Scala", ".scala", (), "tree_sitter_scala", marks=r"\bdef \w+.*=|\bval \w+|\bobject \w+"),
+    Language("scala", "Scala", ".scala", (), "tree_sitter_scala", marks=r"\bdef \w+.*=|\bobject \w+|\bcase class \w"),
     Language("ruby", "Ruby", ".rb", ("rb",), "tree_sitter_ruby", marks=r"^\s*end$|\bputs\b|\.each\b|\bdo \|"),
     Language(
         "sql", "SQL", ".sql", ("mysql", "postgresql", "postgres", "sqlite", "plsql"), "tree_sitter_sql",
@@ -90,6 +90,13 @@ LANGUAGES: tuple[Language, ...] = (
         marks=r"^#!|\bfi$|\bdone$|\$\{?\w+|\becho ",
     ),
 )  # fmt: skip
+
+WITHOUT_GRAMMAR = frozenset(
+    "ada clojure cobol crystal dart delphi elixir elm erlang fortran fsharp gleam groovy haskell haxe julia lisp lua matlab nim"
+    " objectivec objective-c ocaml octave odin pascal perl prolog purescript r racket raku scheme solidity tcl v vb vbnet vhdl"
+    " verilog zig".split()
+)
+"""Languages that fences name and that have no grammar here: their programs are not to be read by another one's."""
 
 _BY_NAME = {alias: language for language in LANGUAGES for alias in (language.name, *language.aliases)}
 

@@ -66,8 +66,10 @@ def resolve_language(replies: Sequence[str], requested: str) -> str:
     name = canonical_name(requested)
     if name != AUTO:
         return name
-    found = fenced_language(replies) or guess_language([extract_code(reply, _UNKNOWN).code for reply in replies])
-    return found.name if found else _UNKNOWN
+    if named := fenced_language(replies):
+        return named
+    guessed = guess_language([extract_code(reply, _UNKNOWN).code for reply in replies])
+    return guessed.name if guessed else _UNKNOWN
 
 
 def _notes(language: str, replies: Sequence[Reply], extractions: Sequence[Extraction], has_grammar: bool) -> list[str]:
@@ -83,11 +85,14 @@ def _notes(language: str, replies: Sequence[Reply], extractions: Sequence[Extrac
     if not has_grammar:
         notes.append(f"There is no grammar for {language!r}: the answers were compared by text alone.")
     if len(codes) < total:
-        notes.append(f"{total - len(codes)} of {total} answers hold no code; each counts as unlike every other.")
+        empty = total - len(codes)
+        words = "holds no code; it counts" if empty == 1 else "hold no code; each counts"
+        notes.append(f"{empty} of {total} answers {words} as unlike every other.")
     if truncated:
         notes.append(f"{truncated} of {total} answers were cut off by the token limit; a higher max_tokens lets them end.")
     if broken:
-        notes.append(f"{broken} of {total} answers do not parse as {language}; what does parse was compared.")
+        words = "does" if broken == 1 else "do"
+        notes.append(f"{broken} of {total} answers {words} not parse as {language}; what does parse was compared.")
     if has_grammar and unread:
         notes.append(f"{unread} of {total} answers are over {MAX_CODE:,} characters; their structure was not read.")
     if long:

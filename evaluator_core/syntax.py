@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from statistics import median
 from typing import NamedTuple
 
 from tree_sitter import Node, Parser, Tree
@@ -62,7 +63,7 @@ _SAME = {
 _OPTIONAL_BRACKETS = {"formal_parameters": "identifier", "indented_block": "block", "tuple_expression": ""}
 _BLOCK = re.compile(r"(^|_)(block|body|compound_statement|body_statement|statements|do_group|then|else)$")
 _SPELLED = frozenset({"operator_identifier", "test_operator", "custom_operator"})
-_DEFINITION = re.compile(
+DEFINITION = re.compile(
     r"^(method|class|module|singleton_method|arrow_function|function_expression|create_.*)$"
     r"|(function|method|class|struct|interface|trait|impl|object|protocol|enum|constructor|record)"
     r"_(definition|declaration|item|statement|specifier)$"
@@ -146,16 +147,16 @@ def guess_language(codes: list[str]) -> Language | None:
     """The language whose grammar fits these codes with the fewest errors; ``None`` when there is no code to tell by.
 
     Shares of errors that differ by less than a tenth say little, as many small programs fit several grammars; what
-    is typical of a language then decides.
+    is typical of a language then decides. The median counts: one answer that was cut off must not turn the scale.
     """
     given = [code[:_GUESS_CHARACTERS] for code in codes if code.strip()][:_GUESS_CODES]
     if not given:
         return None
 
     def unfitness(language: Language) -> tuple[float, int, float]:
-        errors = sum(error_share(code, language) for code in given) / len(given)
+        errors = [error_share(code, language) for code in given]
         typical = sum(bool(re.search(language.marks, code, re.MULTILINE)) for code in given)
-        return round(errors, 1), -typical, errors
+        return round(median(errors), 1), -typical, sum(errors)
 
     return min(LANGUAGES, key=unfitness)
 
@@ -196,7 +197,7 @@ def _alphabet(language: Language) -> _Alphabet:
             special[number] = _unless_optional
         elif language.docstrings and name == "expression_statement":
             special[number] = _unless_docstring
-        if _DEFINITION.search(name):
+        if DEFINITION.search(name):
             definitions.add(character)
     return _Alphabet(kinds, special, frozenset(definitions))
 

@@ -15,6 +15,27 @@ LONGER = "def add(a, b):\n    total = a\n    total += b\n    return total"
 USAGE = "print(add(1, 2))\nprint(add(3, 4))\nprint(add(5, 6))\nprint(add(7, 8))\nprint(add(9, 10))"
 JAVASCRIPT = "function add(a, b) {\n  const total = a + b;\n  console.log(total);\n  return total;\n}"
 INSTALL, NUMBERS, ASSIGNMENTS = "pip install adder\n" * 20, "3\n" * 100, "x = 1\n" * 100
+DOCUMENTED = 'def add(a, b):\n    """Add.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n    return a + b'
+UNIT_TESTS = (
+    "import unittest\n\n\nclass TestAdd(unittest.TestCase):\n    def test_some(self):\n        self.assertEqual(add(1, 2), 3)\n\n"
+    "    def test_zero(self):\n        self.assertEqual(add(0, 0), 0)\n\n\nunittest.main()"
+)
+CHECKS = (
+    "def test_add():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n\n\ndef test_less():\n    assert add(-1, -2) == -3"
+)
+MAIN = "def main():\n    for a in range(9):\n        for b in range(9):\n            print(a, b, add(a, b))\n\n\nmain()"
+HELPER = "def carry(a, b):\n    if a and b:\n        return 1\n    if a or b:\n        return 0\n    return None"
+JAVASCRIPT_TESTS = (
+    "describe('add', () => {\n  it('adds', () => {\n    const sum = add(1, 2);\n    expect(sum).toBe(3);\n  });\n});"
+)
+GO, GO_TEST = (
+    "func add(a, b int) int {\n\treturn a + b\n}",
+    "func TestAdd(t *testing.T) {\n\tif add(1, 2) != 3 {\n\t\tt.Fatal()\n\t}\n}",
+)
+C, C_MAIN = (
+    "int add(int a, int b) {\n  return a + b;\n}",
+    'int main(void) {\n  printf("%d %d", add(1, 2), add(3, 4));\n  return 0;\n}',
+)
 QUESTION = "def add(a, b):\n    # Write this function.\n    raise NotImplementedError"
 
 
@@ -56,6 +77,9 @@ FENCES = [
         "def f():\n    return '''\n```\n'''",
     ),
     Case("tildes around backticks", fence("TEXT = '''\n```\nx\n```\n'''", mark="~~~"), "TEXT = '''\n```\nx\n```\n'''"),
+    Case("a fence within a docstring", fence(DOCUMENTED), DOCUMENTED),
+    Case("closed behind the last line", f"Here:\n```python\n{ANSWER}```\nIt returns the sum."),
+    Case("opened behind a sentence", f"Here it is: ```\n{ANSWER}\n```\nIt returns the sum."),
     Case("not closed", f"Here:\n```python\n{ANSWER}"),
     Case("not closed, cut in the middle", f"```python\n{ANSWER}\n\ndef sub(a,", f"{ANSWER}\n\ndef sub(a,"),
     Case("inside a list item", f"1. Write it:\n\n{indented(fence(ANSWER), '   ')}\n\n2. Use it."),
@@ -64,6 +88,15 @@ FENCES = [
     Case("code indented but its fence is not", fence(indented(ANSWER, "    "))),
     Case("usage after it", f"{fence(ANSWER)}\n\nUse it:\n\n{fence(USAGE)}"),
     Case("usage before it", f"To use it:\n\n{fence(USAGE)}\n\nThe function:\n\n{fence(ANSWER)}"),
+    Case("tests after it", f"{fence(ANSWER)}\n\nTests:\n\n{fence(UNIT_TESTS)}"),
+    Case("tests before it", f"{fence(CHECKS)}\n\nThen:\n\n{fence(ANSWER)}"),
+    Case("a main program after it", f"{fence(ANSWER)}\n\nTry it:\n\n{fence(MAIN)}"),
+    Case("nothing but a main program", fence(MAIN), MAIN),
+    Case("tests in JavaScript", f"{fence(JAVASCRIPT, 'js')}\n{fence(JAVASCRIPT_TESTS, 'js')}", JAVASCRIPT, "javascript"),
+    Case("a test in Go", f"{fence(GO, 'go')}\n{fence(GO_TEST, 'go')}", GO, "go"),
+    Case("a main function in C", f"{fence(C, 'c')}\n{fence(C_MAIN, 'c')}", C, "c"),
+    Case("a larger function that was not asked for", f"{fence(HELPER)}\n{fence(ANSWER)}", prompt="Write add(a, b)."),
+    Case("tests that were asked for", f"{fence(ANSWER)}\n{fence(CHECKS)}", CHECKS, prompt="Write test_add and test_less."),
     Case("shell command before it", f"{fence('pip install adder', 'bash')}\n\n{fence(ANSWER)}"),
     Case("long shell commands, no tags", f"{fence(INSTALL, '')}\n\n{fence(ANSWER, '')}"),
     Case("output after it", f"{fence(ANSWER)}\n\nOutput:\n\n{fence(NUMBERS, '')}"),
@@ -80,6 +113,8 @@ FENCES = [
 AROUND = [
     Case("thoughts with code", f"<think>\nMaybe\n{fence(LONGER)}\nNo.\n</think>\n\n{fence(ANSWER)}"),
     Case("thoughts with bare code", f"<think>{LONGER}</think>{ANSWER}"),
+    Case("thoughts in two parts", f"<think>a</think>\n\n<think>\n{fence(LONGER)}\n</think>\n{fence(ANSWER)}"),
+    Case("prose right behind the thoughts", f"Maybe\n{fence(LONGER)}\n</think>Here it is:\n{fence(ANSWER)}"),
     Case("other words for thinking", f"<reasoning>\n{fence(LONGER)}\n</reasoning>\n{fence(ANSWER)}"),
     Case("thoughts that never end", f"<think>\nMaybe this:\n{fence(ANSWER)}\nBut then again", ""),
     Case("thoughts whose opening is missing", f"Maybe\n{fence(LONGER)}\n</think>\n\n{fence(ANSWER)}"),
@@ -106,6 +141,9 @@ BARE = [
     Case("numbered lines", "1. def add(a, b):\n2.     return a + b\n3. \n4. print(add(1, 2))", f"{ANSWER}\n\nprint(add(1, 2))"),
     Case("numbered with bars", "  1| def add(a, b):\n  2|     total = a + b\n  3|     return total",
          "def add(a, b):\n    total = a + b\n    return total"),
+    Case("indented, with prose around it", f"Here it is:\n\n{indented(ANSWER, '    ')}\n\nIt returns the sum."),
+    Case("one blank before the first word", f"\n\n {ANSWER}\n"),
+    Case("all of it indented", indented(f"x = 1\n{ANSWER}", "    "), f"x = 1\n{ANSWER}"),
     Case("broken code alone", f"{ANSWER}\n\ndef sub(a, b:\n    return a - b", f"{ANSWER}\n\ndef sub(a, b:\n    return a - b"),
     Case("JavaScript in prose", f"Here you are:\n\n{JAVASCRIPT}\n\nEnjoy it.", JAVASCRIPT, "javascript"),
 ]  # fmt: skip

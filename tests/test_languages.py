@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluator_core import Weights, score
+from evaluator_core.languages import WITHOUT_GRAMMAR, find_language
 from tests.programs import PROGRAMS
 from tests.rewriting import Program
 
@@ -16,6 +17,24 @@ def fenced(code: str, tag: str) -> str:
 def test_auto_takes_the_language_that_most_fences_name() -> None:
     replies = [fenced("x = 1", "py"), fenced("let x = 1;", "js"), fenced("const y = 2;", "javascript")]
     assert score(replies, language="auto").language == "javascript"
+
+
+def test_auto_does_not_read_a_fenced_language_by_another_ones_grammar() -> None:
+    code = "int add(int a, int b) {\n  return a + b;\n}"
+    result = score([fenced(code, "dart"), fenced(code, "Dart")], language="auto")
+    assert (result.language, result.ast) == ("dart", None)
+    assert any("text alone" in note for note in result.notes)
+    assert score([fenced(code, "code")] * 2, language="auto").ast is not None, "not every tag is a language"
+
+
+def test_auto_is_not_misled_by_one_answer_that_was_cut_off() -> None:
+    whole = "function add($a, $b) {\n    $sum = $a + $b;\n    return $sum;\n}"
+    cut = "function add($a, $b) {\n    foreach ([$a, $b] as $x) {\n        $sum .= $x . '"
+    assert score([*[whole] * 4, cut], language="auto").language == "php"
+
+
+def test_no_language_has_a_grammar_and_none() -> None:
+    assert [name for name in WITHOUT_GRAMMAR if find_language(name)] == []
 
 
 def test_auto_does_not_count_a_shell_command_beside_the_program() -> None:

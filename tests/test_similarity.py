@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
@@ -73,6 +74,24 @@ def test_similarity_of_texts_is_that_of_the_slow_method(sequences: list[str]) ->
     assert_sound(matrix, len(sequences))
     if sequences:
         np.testing.assert_allclose(matrix, slow_matrix(sequences), rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(codes_and_kinds())
+def test_every_view_is_that_of_the_slow_method(given_codes: tuple[list[str], list[str]]) -> None:
+    codes, kinds = given_codes
+    result = compare(codes, kinds, Weights())
+    assert result.structure is not None
+    for i, j in product(range(len(codes)), repeat=2):
+        if i == j or (codes[i] and codes[i] == codes[j]):
+            text = structure = 1.0
+        elif not codes[i] or not codes[j]:
+            text = structure = 0.0
+        else:
+            text = slow_similarity(codes[i], codes[j])
+            structure = slow_similarity(kinds[i], kinds[j]) if kinds[i] and kinds[j] else 0.0
+        assert result.text[i, j] == pytest.approx(text, abs=1e-12)
+        assert result.structure[i, j] == pytest.approx(structure, abs=1e-12)
 
 
 @settings(deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluator_core import score
+from evaluator_core.defined_names import defined_names
 from evaluator_core.languages import LANGUAGES, Language, find_language
 from evaluator_core.syntax import MAX_CODE, Syntax, read_syntax
 from tests.programs import PROGRAMS
@@ -50,6 +51,12 @@ def test_the_program_parses_and_defines_something(program: Program) -> None:
     assert syntax.parses
     assert not syntax.is_empty
     assert syntax.defines or program.language == "sql"
+
+
+@every_program
+def test_what_it_defines_is_known_by_name(program: Program) -> None:
+    names = defined_names(program.code, language_of(program.language), inner=True)
+    assert "describe" in map(str.lower, names) or program.language == "sql"
 
 
 @every_rewriting
