@@ -29,9 +29,14 @@ class Reach(StrEnum):
     """Nobody that serves models: link-local (cloud metadata among them), multicast, reserved, unspecified."""
 
 
-# Cloud providers answer with credentials here; the IPv6 form lies within a private range.
-_METADATA = frozenset(ipaddress.ip_address(text) for text in ("169.254.169.254", "fd00:ec2::254", "100.100.100.200"))
+# Cloud providers answer with credentials here; only the first of these addresses is link-local.
+_METADATA = frozenset(
+    ipaddress.ip_address(text)
+    for text in ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")
+)
+_NOWHERE = ipaddress.ip_network("0.0.0.0/8")
 _SHARED = ipaddress.ip_network("100.64.0.0/10")
+_SITE_LOCAL = ipaddress.ip_network("fec0::/10")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 # What the system's resolver takes for an IPv4 address and nobody writes by accident: 2130706433, 0x7f.1, 0177.0.0.1, 127.1.
 _ODD_NUMBER = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}\.?", re.IGNORECASE)
@@ -45,13 +50,13 @@ def reach_of(address: IPAddress) -> Reach:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return reach_of(inner)
-    if address in _METADATA or address.is_link_local or address.is_multicast or address.is_unspecified:
+    if address in _METADATA or address in _NOWHERE or address.is_link_local or address.is_multicast or address.is_unspecified:
         return Reach.FORBIDDEN
     if address.is_loopback:
         return Reach.LOOPBACK
     if address.is_reserved:
         return Reach.FORBIDDEN
-    if address.is_private or address in _SHARED:
+    if address.is_private or address in _SHARED or address in _SITE_LOCAL:
         return Reach.PRIVATE
     return Reach.PUBLIC if address.is_global else Reach.FORBIDDEN
 
@@ -72,8 +77,8 @@ def form_problem(address: str) -> str | None:
         return "it holds a user name or password; give the key by itself"
     if parts.query or parts.fragment or address.endswith(("?", "#")):
         return "it has a query or a fragment; give the part up to /v1"
-    if "%" in host or not host.isascii():
-        return f"{shown} has a host with encoded or unusual characters; write it in plain ASCII"
+    if "%" in host or not address.isascii():
+        return f"{shown} has encoded or unusual characters; write it in plain ASCII"
     if _ODD_NUMBER.fullmatch(host) and not _is_plain_ipv4(host):
         return f"{shown} has a number for a host; write it as four decimal parts, such as 127.0.0.1"
     return None

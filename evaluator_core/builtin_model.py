@@ -19,15 +19,13 @@ from pathlib import Path
 
 from evaluator_core.assets import MODEL_WEIGHTS, find_asset
 from evaluator_core.errors import EndpointUnreachable
+from evaluator_core.machine import usable_cores
 
 NAME = "smollm2-135m"
 ABOUT = (
     "SmolLM2-135M-Instruct (Hugging Face, Apache-2.0), 4-bit, 98 MB: a very small model that needs no key and no network. "
     "It is here to try the tool out; its programs are often wrong."
 )
-PARALLEL = 4
-"""Answers that it writes at the same time; more wait."""
-
 _CONTEXT = 2048
 _MAX_TOKENS = 512
 _START_SECONDS = 120.0
@@ -130,6 +128,11 @@ def choose_threads(cores: int) -> int:
     return max(1, min(4, cores - 1))
 
 
+def choose_slots(cores: int) -> int:
+    """Answers that it writes at the same time; more wait. One thread is a quarter faster with four than with one."""
+    return min(8, 2 + 2 * choose_threads(cores))
+
+
 def serve(weights: Path) -> None:
     """Load the model, say where it answers, and stay until standard input ends. Runs in the child."""
     import xllamacpp  # only the child loads native code
@@ -140,10 +143,10 @@ def serve(weights: Path) -> None:
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.api_keys = [sys.stdin.readline().strip()]
-    parameters.n_parallel = PARALLEL
-    parameters.n_ctx = _CONTEXT * PARALLEL
+    cores = usable_cores()
+    parameters.n_parallel = choose_slots(cores)
+    parameters.n_ctx = _CONTEXT * parameters.n_parallel
     parameters.n_predict = _MAX_TOKENS
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = choose_threads(cores)
     parameters.verbosity = -1
     parameters.ui = False

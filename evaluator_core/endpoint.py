@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import ssl
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
+
+import httpx2
 
 from evaluator_core.address import form_problem
 from evaluator_core.builtin_model import shared_model
@@ -35,6 +40,11 @@ class Endpoint:
     given_key: Secret | None = field(default=None, repr=False)
     """A key that was given for this use only, in place of the environment's."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine: no proxy stands before it."""
+        return self.name == BUILTIN or urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
+
     def key(self) -> Secret | None:
         """The key to send, if there is one."""
         if self.given_key:
@@ -52,7 +62,21 @@ class Endpoint:
             raise AuthenticationFailed(
                 f"{self.name} needs a key: set the environment variable {self.api_key_env}, or choose the built-in model"
             )
+        if key is not None and not key.fits_a_header:
+            raise AuthenticationFailed(
+                f"the key for {self.name} holds a blank, a line break or other characters than ASCII: {_where_the_key_is(self)}"
+            )
         return self.base_url, key or Secret(_NO_KEY)
+
+    def http_options(self, seconds: float) -> dict[str, Any]:
+        """How requests travel there: no redirect takes the key elsewhere, and no proxy stands between this machine and itself."""
+        return {"follow_redirects": False, "trust_env": not self.is_local, "timeout": seconds, "verify": _certificates()}
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The certificates to trust, read once: reading them takes longer than all else that a request needs."""
+    return httpx2.create_ssl_context()
 
 
 def custom_endpoint(
@@ -80,5 +104,14 @@ def unreachable(endpoint: Endpoint) -> EndpointUnreachable:
 
 def key_refused(endpoint: Endpoint) -> AuthenticationFailed:
     """The error for a key that the endpoint does not take; its own words may quote the key, and are not repeated."""
-    where = f"check the environment variable {endpoint.api_key_env}" if endpoint.api_key_env else "check the key that was given"
+    if endpoint.key() is None and not endpoint.api_key_env:
+        return AuthenticationFailed(
+            f"{endpoint.name} wants a key, and none was given: set one up for {endpoint.base_url}, "
+            "in OPENAI_BASE_URL and OPENAI_API_KEY or in the file of EVALUATOR_ENDPOINTS"
+        )
+    where = _where_the_key_is(endpoint)
     return AuthenticationFailed(f"{endpoint.name} refused the key: {where}, and whether the key may use this model")
+
+
+def _where_the_key_is(endpoint: Endpoint) -> str:
+    return f"check the environment variable {endpoint.api_key_env}" if endpoint.api_key_env else "check the key that was given"

@@ -13,13 +13,15 @@ from evaluator_core import builtin_model
 from evaluator_core.endpoint import BUILTIN, Endpoint, custom_endpoint, key_refused, unreachable
 from evaluator_core.endpoint_file import read_endpoints
 from evaluator_core.errors import AuthenticationFailed, EndpointUnreachable, InvalidInput, ModelNotFound
+from evaluator_core.machine import usable_cores
 from evaluator_core.secret import redact
 from evaluator_core.settings import default_model
 
 _LIST_SECONDS = 10.0
 
+_BUILTIN_SLOTS = builtin_model.choose_slots(usable_cores())
 _PRESETS = (
-    Endpoint(BUILTIN, models=(builtin_model.NAME,), concurrency=builtin_model.PARALLEL, about=builtin_model.ABOUT),
+    Endpoint(BUILTIN, models=(builtin_model.NAME,), concurrency=_BUILTIN_SLOTS, about=builtin_model.ABOUT),
     Endpoint("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", about="OpenAI, or what OPENAI_BASE_URL names"),
     Endpoint("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", about="OpenRouter: models of many makers"),
     Endpoint("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", about="Anthropic's OpenAI-compatible endpoint"),
@@ -39,7 +41,10 @@ def endpoints(*, exposed: bool = False) -> dict[str, Endpoint]:
     if base_url := os.environ.get("OPENAI_BASE_URL"):
         # A server of one's own behind OpenAI's variable often wants no key.
         key_env = "OPENAI_API_KEY" if os.environ.get("OPENAI_API_KEY") else None
-        known["openai"] = custom_endpoint(base_url, name="openai", api_key_env=key_env, about=f"OPENAI_BASE_URL: {base_url}")
+        try:
+            known["openai"] = custom_endpoint(base_url, name="openai", api_key_env=key_env, about=f"OPENAI_BASE_URL: {base_url}")
+        except InvalidInput as error:
+            raise InvalidInput(f"OPENAI_BASE_URL: {error}") from error
     if file := os.environ.get("EVALUATOR_ENDPOINTS"):
         known |= {endpoint.name: endpoint for endpoint in read_endpoints(Path(file))}
     return known
@@ -99,7 +104,8 @@ def list_models(endpoint: Endpoint) -> tuple[str, ...]:
         return endpoint.models
     base_url, key = endpoint.connect()
     try:
-        with openai.OpenAI(base_url=base_url, api_key=key.reveal(), timeout=_LIST_SECONDS, max_retries=0) as client:
+        http = openai.DefaultHttpxClient(**endpoint.http_options(_LIST_SECONDS))
+        with openai.OpenAI(base_url=base_url, api_key=key.reveal(), max_retries=0, http_client=http) as client:
             return tuple(sorted(model.id for model in client.models.list()))
     except openai.APIConnectionError as error:
         raise unreachable(endpoint) from error
@@ -115,5 +121,7 @@ def model_unknown(endpoint: Endpoint, model: str) -> ModelNotFound:
         names = list(list_models(endpoint))
     except (EndpointUnreachable, AuthenticationFailed):
         names = []
-    shown = f"; it has {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else ""
+    shown = f"; it has {', '.join(names[:8])}{' …' if len(names) > 8 else ''}"
+    if not names:
+        shown = f", and lists none: check the name, and whether {endpoint.base_url} is the address up to /v1"
     return ModelNotFound(f"{endpoint.name} has no model {model[:80]!r}{_nearest(model, names)}{shown}")

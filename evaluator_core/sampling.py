@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -30,6 +27,11 @@ Outcome = Reply | SampleFailure
 
 # A parameter that is not taken at all, as against a value out of its range.
 _NOT_TAKEN = re.compile(r"support|only the default|deprecated|unknown|unrecognized|unexpected|not (allowed|permitted|available)")
+
+# How endpoints that answer 400 say that they do not have the model.
+_NO_MODEL = re.compile(
+    r"not a valid model|(invalid|unknown|no such) model|model\b[^.]{0,80}\b(not found|does not exist)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,10 @@ class Patience:
 class Dialect:
     """Which parameters a model takes, learnt from what the endpoint says of them. One per run, shared by its requests."""
 
-    def __init__(self) -> None:
-        """Everything is sent until the endpoint refuses it."""
+    def __init__(self, refused: Iterable[str] = ()) -> None:
+        """Everything is sent until the endpoint refuses it, but for what is known to be refused."""
         self.token_limit = "max_tokens"
-        self.refused: set[str] = set()
+        self.refused = set(refused)
 
     def parameters(self, plan: Plan, index: int) -> dict[str, Any]:
         """The parameters of one request, without those that the model does not take."""
@@ -119,12 +121,6 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return error
 
 
-@cache
-def _certificates() -> ssl.SSLContext:
-    """The certificates to trust, read once: reading them takes longer than all else that a request needs."""
-    return httpx2.create_ssl_context()
-
-
 class _Asker:
     """Asks one model, again and again."""
 
@@ -142,12 +138,7 @@ class _Asker:
     @classmethod
     @asynccontextmanager
     async def open(cls, plan: Plan, patience: Patience, dialect: Dialect) -> AsyncIterator[_Asker]:
-        host = urlsplit(plan.endpoint.base_url).hostname
-        local = plan.endpoint.name == BUILTIN or host in ("localhost", "127.0.0.1", "::1")
-        # No redirect takes the key elsewhere, and no proxy stands between this machine and itself.
-        async with openai.DefaultAsyncHttpxClient(
-            follow_redirects=False, trust_env=not local, timeout=patience.request_seconds, verify=_certificates()
-        ) as http:
+        async with openai.DefaultAsyncHttpxClient(**plan.endpoint.http_options(patience.request_seconds)) as http:
             yield cls(plan, patience, dialect, http)
 
     async def ask(self, index: int) -> Outcome:
@@ -163,7 +154,7 @@ class _Asker:
                 reply = await self._request(index, parameters, client)
             except openai.APIStatusError as error:
                 self._answered = True
-                if error.status_code == 400 and self._adapts(parameters, index, redact(_complaint(error), key)):
+                if error.status_code in (400, 422) and self._adapts(parameters, index, redact(_complaint(error), key)):
                     attempt -= 1
                     continue
                 await self._end_on_refusal(error, key)
@@ -192,7 +183,8 @@ class _Asker:
                 return reply
             if attempt >= attempts:
                 return failure
-            await asyncio.sleep(wait if wait is not None else delay * random.uniform(0.75, 1.25))
+            # At least what the endpoint asks for; one that asks for no wait at all must not use up every attempt at once.
+            await asyncio.sleep(max(wait or 0.0, delay * random.uniform(0.75, 1.25)))
             delay = min(2 * delay, patience.longest_delay)
 
     async def _connect(self) -> tuple[openai.AsyncOpenAI, Secret]:
@@ -226,7 +218,7 @@ class _Asker:
         complaint = redact(_complaint(error), key)[:300]
         if status in (401, 403):
             raise key_refused(endpoint) from error
-        if status == 404:
+        if status == 404 or (status == 400 and _NO_MODEL.search(complaint)):
             raise await asyncio.to_thread(model_unknown, endpoint, self._plan.model) from error
         if status == 429 and "insufficient_quota" in complaint:
             raise RequestRefused(f"{endpoint.name} says that the account has no credit left: {complaint}") from error
@@ -235,9 +227,9 @@ class _Asker:
 
 
 def _complaint(error: openai.APIStatusError) -> str:
-    """What the endpoint says is wrong, with the parameter and the code it names."""
+    """What the endpoint says is wrong, with the parameter and the code it names; in its own form where that is unusual."""
     body = error.body if isinstance(error.body, dict) else {}
-    parts = [body.get("message") or error.message, body.get("param"), body.get("code")]
+    parts = [body.get("message") or error.response.text or error.message, body.get("param"), body.get("code")]
     return " ".join(str(part) for part in parts if part)
 
 

@@ -6,7 +6,7 @@ import re
 
 _HIDDEN = "[key]"
 # A key as endpoints quote it back, whole or half hidden: sk-proj-abc…, sk-ab****yz, abcd********wxyz.
-_QUOTED_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|xai|or)-[\w*.…-]{6,}|[\w-]*\*{3,}[\w-]*")
+_QUOTED_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|xai|or)-[\w*.…-]{6,}|(?<![\w-])[\w-]*+\*{3,}[\w-]*")
 
 
 class Secret:
@@ -21,6 +21,11 @@ class Secret:
     def reveal(self) -> str:
         """The key itself."""
         return self._value
+
+    @property
+    def fits_a_header(self) -> bool:
+        """Whether a request can carry it; an error about one that does not would quote it."""
+        return self._value.isascii() and self._value.isprintable() and " " not in self._value
 
     def __bool__(self) -> bool:
         return bool(self._value)

@@ -78,6 +78,7 @@ class ModelServer:
         self.latency = latency
         self.key = key
         self.models = ["replayed", "replayed-large", "other"]
+        self.listing: Answer | None = None
         self.requests: list[dict[str, Any]] = []
         self.answered = 0
         self.in_flight = 0
@@ -88,6 +89,10 @@ class ModelServer:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def wait_for_requests(self, count: int, timeout: float = 60) -> None:
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.requests) >= count, timeout), f"only {len(self.requests)} requests"
 
     def wait_for_answers(self, count: int, timeout: float = 60) -> None:
         with self.changed:
@@ -132,6 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server_of
         if not self._authorized():
             self._send(failure(401, f"Incorrect API key provided: {KEY[:8]}****{KEY[-4:]}"))
+        elif self.path == "/v1/models" and server.listing:
+            self._send(server.listing)
         elif self.path == "/v1/models":
             listed = [{"id": name, "object": "model", "created": 0, "owned_by": "tests"} for name in server.models]
             self._send(Answer(json.dumps({"object": "list", "data": listed}).encode()))

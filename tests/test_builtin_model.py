@@ -16,9 +16,10 @@ import pytest
 
 from evaluator_core import builtin_model, evaluate
 from evaluator_core.assets import MODEL_WEIGHTS, fetch_asset
-from evaluator_core.builtin_model import BuiltinModel, choose_threads, shared_model
+from evaluator_core.builtin_model import BuiltinModel, choose_slots, choose_threads, shared_model
 from evaluator_core.endpoints import endpoints, list_models
 from evaluator_core.errors import AssetUnavailable, EndpointUnreachable
+from evaluator_core.machine import usable_cores
 
 ROOT = Path(__file__).parents[1]
 # One worker runs all of them: two models at once would only wait for each other's cores.
@@ -140,3 +141,8 @@ def test_its_listing_says_what_it_is_without_starting_it() -> None:
 
 def test_threads_leave_a_core_to_the_rest() -> None:
     assert [choose_threads(cores) for cores in (1, 2, 4, 8, 64)] == [1, 1, 3, 4, 4]
+
+
+def test_a_larger_machine_writes_more_answers_at_once() -> None:
+    assert [choose_slots(cores) for cores in (1, 2, 3, 4, 64)] == [4, 4, 6, 8, 8]
+    assert endpoints()["builtin"].concurrency == choose_slots(usable_cores())

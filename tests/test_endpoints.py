@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from evaluator_core.endpoint_file import read_endpoints
 from evaluator_core.endpoints import endpoints, list_models, resolve_model
 from evaluator_core.errors import AuthenticationFailed, EndpointUnreachable, InvalidInput, ModelNotFound
 from evaluator_core.secret import Secret, redact
-from tests.model_server import KEY, ModelServer
+from tests.model_server import KEY, ModelServer, failure
 
 TOML = """
 [[endpoint]]
@@ -144,6 +146,25 @@ def test_models_are_listed_by_asking(openai_at: ModelServer) -> None:
     assert list_models(endpoints()["openai"]) == ("other", "replayed", "replayed-large")
 
 
+def test_no_proxy_stands_before_a_server_on_this_machine(openai_at: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert "replayed" in list_models(endpoints()["openai"])
+
+
+def test_a_listing_follows_no_redirect(server: ModelServer, openai_at: ModelServer) -> None:
+    with ModelServer() as elsewhere:
+        server.listing = failure(307, headers={"Location": f"{elsewhere.base_url}/models"})
+        with pytest.raises(EndpointUnreachable, match="does not list its models"):
+            list_models(endpoints()["openai"])
+
+
+def test_a_bad_address_in_the_environment_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
+    with pytest.raises(InvalidInput, match=r"OPENAI_BASE_URL: .*http://"):
+        endpoints()
+
+
 def test_a_listing_that_fails_says_why(openai_at: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AuthenticationFailed, match="refused the key") as caught:
         list_models(custom_endpoint(openai_at.base_url, key="sk-wrong-123456789012"))
@@ -158,6 +179,43 @@ def test_a_listing_that_is_no_list_is_an_error_of_ours(server: ModelServer) -> N
     elsewhere = custom_endpoint(server.base_url.removesuffix("/v1") + "/elsewhere", key=KEY)
     with pytest.raises(EndpointUnreachable, match="does not list its models"):
         list_models(elsewhere)
+
+
+def test_a_listing_does_not_follow_a_redirect(server: ModelServer) -> None:
+    asked = threading.Event()
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.set()
+            self.send_response(307)
+            self.send_header("Location", f"{server.base_url}/models")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing to say."""
+
+    server.key = None  # it would answer whoever comes
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as redirecting:
+        thread = threading.Thread(target=redirecting.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            with pytest.raises(EndpointUnreachable, match="does not list its models"):
+                list_models(custom_endpoint(f"http://127.0.0.1:{redirecting.server_address[1]}/v1", key=KEY))
+        finally:
+            redirecting.shutdown()
+            thread.join()
+    assert asked.is_set()
+
+
+@pytest.mark.parametrize("key", ["a\nb-secret", "schlüssel", "two words"])
+def test_a_key_that_no_header_can_carry_is_told_and_not_repeated(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(AuthenticationFailed, match="check the environment variable OPENAI_API_KEY") as caught:
+        endpoints()["openai"].connect()
+    assert key not in str(caught.value)
+    with pytest.raises(AuthenticationFailed, match="check the key that was given"):
+        custom_endpoint("http://127.0.0.1:1/v1", key=key).connect()
 
 
 def test_a_key_shows_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,3 +243,9 @@ def test_what_an_endpoint_quotes_of_a_key_is_taken_out(message: str) -> None:
     assert "[key]" in cleaned
     assert KEY[:8] not in cleaned
     assert KEY[-4:] not in cleaned
+
+
+@pytest.mark.timeout(30)
+def test_a_long_message_is_cleaned_in_time_that_does_not_grow_with_its_square() -> None:
+    for text in ("a" * 1_000_000, "sk-" * 300_000, "**" + "a-" * 500_000):
+        redact(text, Secret(KEY))

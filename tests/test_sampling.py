@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from dataclasses import replace
 from email.utils import formatdate
@@ -97,6 +98,18 @@ def test_retry_after_is_honoured(header: str) -> None:
     replies, _ = sampled(script, 1)
     assert isinstance(replies[0], Reply)
     assert times[1] - times[0] >= 0.3
+
+
+def test_an_endpoint_that_asks_for_no_wait_is_not_asked_again_at_once() -> None:
+    times: list[float] = []
+
+    def script(number: int, body: dict[str, Any]) -> Answer:
+        times.append(time.monotonic())
+        return failure(429, headers={"Retry-After": "0"})
+
+    (outcome,), _ = sampled(script, 1, replace(QUICK, attempts=3, first_delay=0.1, longest_delay=0.1))
+    assert isinstance(outcome, SampleFailure)
+    assert times[2] - times[0] >= 0.1
 
 
 def test_a_wait_that_is_too_long_is_a_failure_at_once() -> None:
@@ -199,9 +212,26 @@ def test_what_no_retry_can_mend_ends_the_run_at_once(fault: Answer, error: type[
     assert KEY[:8] not in str(caught.value)
 
 
-def test_an_unknown_model_is_answered_with_the_nearest_names() -> None:
-    with ModelServer(lambda number, body: failure(404)) as server, pytest.raises(ModelNotFound, match="did you mean replayed"):
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        failure(404),
+        failure(404, "The model `replayd` does not exist or you do not have access to it.", code="model_not_found"),
+        failure(400, "replayd is not a valid model ID"),
+        failure(400, "model 'replayd' not found, try pulling it first"),
+    ],
+    ids=["404", "OpenAI", "OpenRouter", "Ollama"],
+)
+def test_an_unknown_model_is_answered_with_the_nearest_names(refusal: Answer) -> None:
+    with ModelServer(lambda number, body: refusal) as server, pytest.raises(ModelNotFound, match="did you mean replayed"):
         outcomes(plan_at(server, 2, model="replayd"))
+
+
+def test_an_address_without_its_path_is_hinted_at(server: ModelServer) -> None:
+    endpoint = custom_endpoint(server.base_url.removesuffix("/v1"), name="tests", key=KEY)
+    server.script = lambda number, body: failure(404)
+    with pytest.raises(ModelNotFound, match=r"lists none: check the name, and whether http://127\.0\.0\.1:\d+ is the address"):
+        outcomes(plan_at(server, 2, endpoint=endpoint))
 
 
 def test_a_server_that_is_not_running_is_said_so(server: ModelServer) -> None:
@@ -228,6 +258,19 @@ def test_a_model_that_refuses_parameters_is_asked_without_them() -> None:
     assert all(isinstance(reply, Reply) for reply in replies)
     assert good[0]["max_completion_tokens"] == 50
     assert dialect.notes() == ["The model does not take temperature: the answers were made without it."]
+
+
+def test_a_seed_that_a_strict_server_refuses_is_left_out() -> None:
+    detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]
+
+    def script(number: int, body: dict[str, Any]) -> Answer:
+        return Answer(json.dumps({"detail": detail}).encode(), 422) if "seed" in body else replay(number, body)
+
+    dialect = Dialect()
+    with ModelServer(script) as server:
+        replies = outcomes(plan_at(server, 2, seed=1), dialect=dialect)
+    assert all(isinstance(reply, Reply) for reply in replies)
+    assert dialect.refused == {"seed"}
 
 
 def test_a_temperature_out_of_range_is_an_error_not_dropped() -> None:
