@@ -85,6 +85,11 @@ def cache_dir() -> Path:
     return Path(chosen) if chosen else user_cache_path("evaluator-agent", appauthor=False)
 
 
+def compiled_dir() -> Path:
+    """Where the sandbox keeps its interpreter compiled to native code, beside the downloads."""
+    return cache_dir() / "compiled"
+
+
 def find_asset(asset: Asset) -> Path:
     """The asset in the cache, its content checked; ``AssetUnavailable`` says how to fetch it."""
     path = cache_dir() / asset.file_name

@@ -95,6 +95,37 @@ def test_examples_in_the_prompt(prompt: str, call: str, expected: str | None) ->
     assert (example.text, example.expected) == (call, expected)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ('def f(s: str):\n    """s is a string of "(" and ")"."""', "'(())'"),
+        ('def f(s: str):\n    """s consists only of 1s and 0s: a string of 1s and 0s."""', "'0011'"),
+        ('def f(s: str):\n    """s is a sentence; count its words."""', "'a I'"),
+        ('def f(s: str):\n    """Sum the digits of s."""', "'0099'"),
+        ("def f(s: str):\n    \"\"\"Sort the words 'zero', 'one' and 'two' in s.\"\"\"", "'two zero'"),
+        ('def f(xs):\n    """Join the elements of the list xs."""', "['a']"),
+        ('def f(s):\n    """Do something with it."""', "'a'"),
+    ],
+    ids=["brackets", "binary", "sentence", "digits", "quoted words", "a list of what", "nothing is known"],
+)
+def test_texts_and_types_that_the_prompt_speaks_of_are_tried(prompt: str, text: str) -> None:
+    _, inputs = choose_inputs([prompt], prompt)
+    assert f"f({text})" in {item.text for item in inputs}
+    if "string of" in prompt:  # then no other text is asked for
+        assert not any("ñ" in item.text for item in inputs)
+
+
+def test_broken_answers_do_not_decide_what_was_asked() -> None:
+    good = ["def f(x):\n    return 10 // x", "def f(x):\n    y = 10\n    return y // x", "def f(n):\n    return int(10 / n // 1)"]
+    broken = ["def f(x):\n    return undefined + x", "def f(x):\n    return missing(x)"]
+    found = run_behaviour(good + broken, "Write f(x).", calls=[])
+    assert found.groups[0].members == (0, 1, 2)
+    verdicts = {item.text: counted for item, counted in zip(found.inputs, found.in_verdict, strict=True)}
+    assert verdicts["f(2)"]
+    assert not verdicts["f(0)"]  # all that work refuse it
+    assert all(len(group.members) == 1 for group in found.groups[1:])
+
+
 def test_programs_read_lines() -> None:
     codes = ["n = int(input())\nprint(n * 2)", "import sys\nprint(2 * int(sys.stdin.readline()))", "print(int(input()) ** 2)"]
     found = run_behaviour(codes, "Read a number and print its double.\n\nInput:\n21\n\nOutput:\n42\n")

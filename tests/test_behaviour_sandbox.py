@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator_core.behaviour.compiled import read_trusted, write_private
+from evaluator_core.behaviour.compiled import load_module, read_trusted, write_private
 from evaluator_core.behaviour.records import Input, Kind, Outcome, Source, Status, Step
 from evaluator_core.behaviour.sandbox import Job, Sandbox
 from evaluator_core.errors import AssetUnavailable, SandboxUnavailable
@@ -199,11 +199,27 @@ def test_without_the_interpreter_the_command_to_fetch_it_is_named(tmp_path: Path
         Sandbox(1).run([Job(0, HONEST)], ONE)
 
 
+EMPTY_MODULE = b"\0asm\1\0\0\0"
+
+
+def test_compiled_code_of_another_processor_is_made_anew(tmp_path: Path) -> None:
+    wasm, folder = tmp_path / "empty.wasm", tmp_path / "compiled"
+    wasm.write_bytes(EMPTY_MODULE)
+    load_module(wasm, folder)
+    (path,) = folder.glob("*.module")
+    whole = path.read_bytes()
+    write_private(path, b"whole, and not for this machine")
+    load_module(wasm, folder)
+    assert path.read_bytes() == whole
+
+
 def test_compiled_code_is_loaded_only_when_it_is_ours_and_whole(tmp_path: Path) -> None:
     path = tmp_path / "module"
     assert read_trusted(path) is None
     write_private(path, b"native code")
     assert path.stat().st_mode & 0o777 == 0o600
+    assert read_trusted(path) == b"native code"
+    path.chmod(0o644)  # as in an image, where it is made by one user and read by another
     assert read_trusted(path) == b"native code"
     path.chmod(0o620)
     assert read_trusted(path) is None

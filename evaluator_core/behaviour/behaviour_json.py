@@ -62,6 +62,14 @@ def from_json(data: Mapping[str, Any]) -> Behaviour:
         raise ResultDamaged(f"its behaviour cannot be read ({type(error).__name__}: {error})") from error
 
 
+def read_metrics(data: Any) -> BehaviourMetrics | None:
+    """The numbers alone; ``None`` when there is nothing to read."""
+    try:
+        return _metrics(data["metrics"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 def _behaviour(data: Mapping[str, Any]) -> Behaviour:
     inputs = tuple(_input(item) for item in data["inputs"])
     trials = tuple(_trial(item, len(inputs)) for item in data["samples"])
@@ -73,7 +81,7 @@ def _behaviour(data: Mapping[str, Any]) -> Behaviour:
         in_verdict=tuple(bool(item["in_verdict"]) for item in data["inputs"]),
         trials=trials,
         groups=tuple(Group(tuple(group["members"]), group["typical"]) for group in data["groups"]),
-        metrics=BehaviourMetrics(**data["metrics"]),
+        metrics=_metrics(data["metrics"]),
         consensus=data["consensus"],
         correctness=correctness
         and Correctness(
@@ -84,6 +92,13 @@ def _behaviour(data: Mapping[str, Any]) -> Behaviour:
         ),
         notes=tuple(map(_text, data["notes"])),
     )
+
+
+def _metrics(data: Mapping[str, Any]) -> BehaviourMetrics:
+    for name, value in data.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise TypeError(f"{name} is {value!r:.60}, which is no number")
+    return BehaviourMetrics(**data)
 
 
 def _input(item: Mapping[str, Any]) -> Input:

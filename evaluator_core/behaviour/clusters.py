@@ -27,21 +27,32 @@ from evaluator_core.types import Weights
 
 MAX_RAISING = 0.1
 """The largest share of answers that may fail on an input of the verdict; one answer may always."""
+_FAULTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "NotImplementedError"})
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """How far two floats may be apart and still be the same."""
 
 
 def in_contract(inputs: Sequence[Input], trials: Sequence[Trial]) -> tuple[bool, ...]:
-    """For each input whether answers are held to it: on the others too many fail for it to be what was asked."""
-    ran = [trial for trial in trials if trial.status is Status.RAN]
+    """For each input whether answers are held to it: on the others too many refuse for it to be what was asked.
+
+    Answers that fail on every input are broken, and have no say in it. A name that is not defined is a fault of the answer,
+    not a refusal of the input.
+    """
+    ran = [trial for trial in trials if trial.status is Status.RAN and any(one.kind is Kind.VALUE for one in trial.outcomes)]
     kept = []
     for place, item in enumerate(inputs):
-        failing = sum(trial.outcomes[place].kind is not Kind.VALUE for trial in ran)
+        outcomes = [trial.outcomes[place] for trial in ran]
+        failing = sum(outcome.kind is not Kind.VALUE for outcome in outcomes)
+        refusing = sum(outcome.kind is not Kind.VALUE and not _is_fault(outcome) for outcome in outcomes)
         limit = max(1.0, MAX_RAISING * len(ran)) if len(ran) > 2 else 0.0
         # What the user or the prompt calls is meant to work, unless most answers fail on it.
-        meant = item.source in (Source.USER, Source.EXAMPLE) and failing * 2 <= len(ran)
-        kept.append(bool(ran) and (meant or failing <= limit))
+        meant = item.source in (Source.USER, Source.EXAMPLE) or refusing <= limit
+        kept.append(bool(ran) and meant and failing * 2 <= len(ran))
     return tuple(kept)
+
+
+def _is_fault(outcome: Outcome) -> bool:
+    return outcome.kind is Kind.RAISED and json.loads(outcome.text) in _FAULTS
 
 
 def label_outcomes(outcomes: Sequence[Outcome]) -> list[int]:

@@ -142,6 +142,8 @@ def _parameters(node: Node) -> tuple[Parameter, ...]:
 
 def _is_empty_body(node: Node) -> bool:
     body = node.child_by_field_name("body")
+    if node.has_error:  # what cannot be read is broken, not empty
+        return False
     if body is None:
         return True
     for child in body.named_children:

@@ -54,6 +54,28 @@ def user_inputs(lines: Sequence[str]) -> tuple[Input, ...]:
     return tuple(found)
 
 
+def called_function(lines: Sequence[str]) -> str | None:
+    """The function or class that the first of the user's calls calls; ``None`` when there is no call."""
+    for line in lines:
+        steps = parse_call(_split_expected(line.strip())[0])
+        if steps:
+            return steps[0].name
+    return None
+
+
+def user_calls(inputs: Sequence[Input]) -> tuple[str, ...]:
+    """The lines of ``user_inputs`` or ``user_programs`` that these inputs were made of, as far as the user gave them."""
+    lines = []
+    for item in inputs:
+        if item.source is not Source.USER:
+            continue
+        if item.stdin is not None:
+            lines.append(repr(item.stdin.removesuffix("\n").split("\n")))
+        else:
+            lines.append(item.text if item.expected is None else f"{item.text} == {item.expected}")
+    return tuple(lines)
+
+
 def user_programs(lines: Sequence[str]) -> tuple[Input, ...]:
     """What whole programs shall read: a list of lines such as ``["2", "1 2"]`` on each line, or plain text."""
     found = []

@@ -8,9 +8,11 @@ from dataclasses import replace
 from evaluator_core.behaviour.clusters import find_witness, group_trials, in_contract, measure_groups
 from evaluator_core.behaviour.correctness import check_expectations
 from evaluator_core.behaviour.definitions import is_empty
+from evaluator_core.behaviour.halt import Halt
 from evaluator_core.behaviour.inputs import choose_inputs
 from evaluator_core.behaviour.records import Behaviour, BehaviourMetrics, Group, Input, Kind, Outcome, Source, Status, Trial
 from evaluator_core.behaviour.sandbox import Job, Sandbox, engine_name, shared_sandbox
+from evaluator_core.behaviour.showing import STATUSES
 from evaluator_core.behaviour.shrink import smaller_inputs
 from evaluator_core.types import Sample
 
@@ -28,11 +30,13 @@ def run_behaviour(
     function: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    halt: Halt | None = None,
 ) -> Behaviour:
     """Run the answers on the same inputs in the sandbox, and group them by what they do.
 
     ``calls`` are the user's own, one a line, with or without ``== expected``; ``function`` names what to call, where the
-    prompt and the answers do not tell. ``workers`` asks for workers of one's own instead of the shared ones.
+    prompt and the answers do not tell. ``workers`` asks for workers of one's own instead of the shared ones. ``halt`` ends it
+    from another thread, with ``Halted``.
     """
     codes = {
         (place if isinstance(sample, str) else sample.index): (sample if isinstance(sample, str) else sample.code)
@@ -42,14 +46,15 @@ def run_behaviour(
     target, inputs = choose_inputs(list(codes.values()), prompt, list(calls), function)
     name = target.name if target else None
     own = Sandbox(workers) if workers else None
+    halt = halt or Halt()
     try:
         box = own or shared_sandbox()
-        trials = _run(box, codes, name, inputs, progress, "run")
+        trials = _run(box, codes, name, inputs, progress, "run", halt)
         counted = in_contract(inputs, trials)
         groups = group_trials(trials, counted, codes)
-        shrunk = _shrink(box, codes, inputs, counted, trials, groups, progress)
+        shrunk = _shrink(box, codes, inputs, counted, trials, groups, halt)
         if shrunk:
-            more = _run(box, codes, name, shrunk, progress, "explain")
+            more = _run(box, codes, name, shrunk, progress, "explain", halt)
             trials, inputs, counted = _joined(trials, more), (*inputs, *shrunk), (*counted, *[False] * len(shrunk))
     finally:
         if own:
@@ -70,7 +75,13 @@ def run_behaviour(
 
 
 def _run(
-    box: Sandbox, codes: dict[int, str], name: str | None, inputs: Sequence[Input], progress: Progress | None, stage: str
+    box: Sandbox,
+    codes: dict[int, str],
+    name: str | None,
+    inputs: Sequence[Input],
+    progress: Progress | None,
+    stage: str,
+    halt: Halt,
 ) -> tuple[Trial, ...]:
     trials, jobs = {}, []
     for index, code in codes.items():
@@ -82,7 +93,7 @@ def _run(
             jobs.append(Job(index, code))
     if inputs:
         told = (lambda done, total: progress(stage, done, total)) if progress else None
-        trials |= {trial.index: trial for trial in box.run(jobs, inputs, told)}
+        trials |= {trial.index: trial for trial in box.run(jobs, inputs, told, halt)}
     return tuple(trials[index] for index in sorted(trials))
 
 
@@ -93,7 +104,7 @@ def _shrink(
     counted: Sequence[bool],
     trials: Sequence[Trial],
     groups: Sequence[Group],
-    progress: Progress | None,
+    halt: Halt,
 ) -> tuple[Input, ...]:
     """Smaller inputs on which the typical answers of the largest groups still differ."""
     heads = [group.typical for group in groups[:SHRINK_GROUPS]]
@@ -115,7 +126,7 @@ def _shrink(
         if not wanted:
             break
         known |= wanted.keys()
-        more = box.run([Job(head, codes[head]) for head in heads], tuple(wanted.values()))
+        more = box.run([Job(head, codes[head]) for head in heads], tuple(wanted.values()), halt=halt)
         if any(trial.status is not Status.RAN for trial in more):
             break
         draft = replace(
@@ -161,15 +172,9 @@ def _notes(inputs: Sequence[Input], counted: Sequence[bool], trials: Sequence[Tr
     left_out = sum(not counted[place] for place in tried)
     if left_out:
         notes.append(f"{left_out} of {len(tried)} inputs are left out of the verdict: too many answers fail on them.")
-    words = {
-        Status.NO_CODE: "hold no code",
-        Status.EMPTY: "have no body",
-        Status.NOT_LOADING: "do not load",
-        Status.UNSUPPORTED: "need a module that the sandbox does not have",
-        Status.CRASHED: "crash before any call",
-    }
-    for status, words_for in words.items():
+    for status, words in STATUSES.items():
         count = sum(trial.status is status for trial in trials)
         if count:
-            notes.append(f"{count} of {total} answers {words_for}; they agree with none.")
+            they = "they agree" if count > 1 else "it agrees"
+            notes.append(f"{count} of {total} answers {words[count > 1]}; {they} with none.")
     return notes

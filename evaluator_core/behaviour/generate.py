@@ -57,11 +57,33 @@ def shape_of_values(values: Sequence[Any]) -> Shape | None:
     return merged
 
 
+def letters(alphabet: str) -> Shape:
+    """The shape of texts made of these characters."""
+    return "letters", (alphabet,)
+
+
+def sentence(words: Sequence[str]) -> Shape:
+    """The shape of texts made of these words, with blanks between them."""
+    return "sentence", tuple(words)
+
+
+def usual(shape: Shape) -> Any:
+    """A value of a shape that is nothing special: it stands where another argument is at an edge."""
+    common: dict[str, Any] = {"int": 2, "float": 2.25, "bool": True, "str": "aa", "bytes": b"a", "none": None}
+    values = edges(shape)
+    return common[shape[0]] if shape[0] in common else values[-1] if values else 0
+
+
 def edges(shape: Shape) -> tuple[Any, ...]:
     """The values of a shape that programs forget: empty, zero, negative, one element, duplicates, unicode."""
     name, parts = shape
     if name in _EDGES:
         return _EDGES[name]
+    if name == "letters":
+        first, last = parts[0][0], parts[0][-1]
+        return "", first, last + first, first * 2 + last * 2
+    if name == "sentence":
+        return "", parts[0], f"{parts[-1]} {parts[0]}"
     if name == "union":
         return tuple(value for part in parts for value in edges(part)[:3])
     if name == "list":
@@ -116,6 +138,10 @@ def _strategy(shape: Shape) -> st.SearchStrategy[Any]:
         return st.booleans()
     if name == "str":
         return _texts(12)
+    if name == "letters":
+        return st.lists(st.sampled_from(parts[0]), max_size=8).map("".join)
+    if name == "sentence":
+        return st.lists(st.sampled_from(parts), max_size=6).map(" ".join)
     if name == "bytes":
         return st.binary(max_size=8)
     if name == "none":

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluator_core.behaviour.definitions import Definition, Parameter, describe, find_target, reads_input
-from evaluator_core.behaviour.examples import format_steps, parse_call, prompt_inputs, user_inputs, user_programs
-from evaluator_core.behaviour.generate import Shape, edges, generate, shape_of_annotation, shape_of_values
+from evaluator_core.behaviour.examples import called_function, format_steps, prompt_inputs, user_inputs, user_programs
+from evaluator_core.behaviour.generate import Shape, edges, generate, shape_of_annotation, shape_of_values, usual
 from evaluator_core.behaviour.records import Input, Source, Step
-from evaluator_core.behaviour.words import allowed, shape_from_words
+from evaluator_core.behaviour.words import allowed, other_texts, says_which_texts, shape_from_words
 
 MAX_EDGES, MAX_GENERATED = 10, 12
+_INT: Shape = ("int", ())
+_STR: Shape = ("str", ())
 _PROGRAM_LINES = ("", "0\n", "1\n", "5\n", "-3\n", "hello\n", "1 2 3\n", "3\n1 2 3\n", "2\n4 4\n", "10\n20\n")
 _SAMPLE_INPUT = re.compile(
     r"(?:^|\n)[ \t*#]*(?:sample |example )?input[ \t*:\d]*\n?(?:```\w*\n)?(.+?)\n?(?:```\s*)?"
@@ -26,9 +28,7 @@ def choose_inputs(
     codes: Sequence[str], prompt: str, calls: Sequence[str] = (), function: str | None = None
 ) -> tuple[Definition | None, tuple[Input, ...]]:
     """What to call, and with what; ``None`` and no inputs when nothing can be found, ``None`` with inputs for programs."""
-    if function is None and calls:
-        first = next((parse_call(line.split("==")[0]) for line in calls if line.strip()), None)
-        function = first[0].name if first else None
+    function = function or called_function(calls)
     if function is None and _are_programs(codes):
         return None, _program_inputs(prompt, calls)
     target = describe(function, [prompt, *codes]) or Definition(function) if function else find_target(codes, prompt)
@@ -42,6 +42,12 @@ def choose_inputs(
         if known is None:
             unique[item.steps] = item
     return target, tuple(unique.values())
+
+
+def check_calls(codes: Sequence[str], calls: Sequence[str], function: str | None = None) -> None:
+    """``InvalidInput`` when the user's calls cannot be used on these answers; every bad line is named."""
+    if function or called_function(calls) or not _are_programs(codes):
+        user_inputs(calls)
 
 
 def _are_programs(codes: Sequence[str]) -> bool:
@@ -92,19 +98,28 @@ def _input(steps: tuple[Step, ...]) -> Input:
 def _tuples(
     parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], few: int, many: int, prompt: str
 ) -> list[tuple[Any, ...]]:
-    """Arguments for these parameters: the forgotten values first, then others; none when the types are unknown."""
-    shapes = _shapes(parameters, seen, prompt)
-    if shapes is None:
-        return []
-    if not shapes:
+    """Arguments for these parameters: the forgotten values first, then others; what the types may be besides comes last."""
+    choices = _choices(parameters, seen, prompt)
+    if not choices:
         return [()]
-    base = seen[0] if seen and len(seen[0]) == len(shapes) else tuple((edges(shape) or (0,))[-1] for shape in shapes)
+    found: dict[str, tuple[Any, ...]] = {}
+    for turn in range(max(map(len, choices))):
+        shapes = [choice[min(turn, len(choice) - 1)] for choice in choices]
+        share = 1 if turn == 0 else 2
+        base = seen[0] if turn == 0 and seen and len(seen[0]) == len(shapes) else tuple(map(usual, shapes))
+        found |= {repr(values): values for values in _some(shapes, base, -(-few // share), -(-many // share), prompt)}
+    return list(found.values())
+
+
+def _some(shapes: Sequence[Shape], base: tuple[Any, ...], few: int, many: int, prompt: str) -> list[tuple[Any, ...]]:
+    forgotten = [edges(shape) for shape in shapes]
     found: list[tuple[Any, ...]] = []
     for rank in range(6):
-        for place, shape in enumerate(shapes):
-            values = edges(shape)
-            if rank < len(values):
-                found.append((*base[:place], values[rank], *base[place + 1 :]))
+        if len(shapes) > 1 and all(rank < len(values) for values in forgotten):
+            found.append(tuple(values[rank] for values in forgotten))
+        found += [
+            (*base[:place], values[rank], *base[place + 1 :]) for place, values in enumerate(forgotten) if rank < len(values)
+        ]
     # What the prompt rules out in words would split answers that are right.
     unique = {repr(values): values for values in found if allowed(values, prompt)}
     drawn = [values for values in generate(shapes, 3 * many) if allowed(values, prompt)]
@@ -112,18 +127,35 @@ def _tuples(
     return [*list(unique.values())[:few], *drawn[::step][:many]]
 
 
-def _shapes(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], prompt: str) -> list[Shape] | None:
+def _choices(parameters: Sequence[Parameter], seen: Sequence[tuple[Any, ...]], prompt: str) -> list[tuple[Shape, ...]]:
+    """For each argument the shapes that it may have, the likeliest first.
+
+    Where the type is only guessed, others are tried as well: inputs that the answers refuse do not count in the end.
+    """
     length = max((len(values) for values in seen), default=0)
     # Examples tell more than annotations: a list of what, a number or a text.
     from_examples = [shape_of_values([values[place] for values in seen if place < len(values)]) for place in range(length)]
     needed = max(length, sum(parameter.required for parameter in parameters))
-    shapes = []
+    choices = []
     for place in range(needed):
-        annotated = shape_of_annotation(parameters[place].annotation) if place < len(parameters) else None
-        shape = annotated or (from_examples[place] if place < length else None)
-        if shape is None and place < len(parameters):
-            shape = shape_from_words(parameters[place].name, prompt, len(parameters) == 1)
-        if shape is None:
-            return None
-        shapes.append(shape)
-    return shapes
+        known = shape_of_annotation(parameters[place].annotation) if place < len(parameters) else None
+        known = known or (from_examples[place] if place < length else None)
+        guessed = None
+        if known is None and place < len(parameters):
+            guessed = shape_from_words(parameters[place].name, prompt, len(parameters) == 1)
+        choices.append(_with_others(known, guessed, prompt, bool(seen)))
+    return choices
+
+
+def _with_others(known: Shape | None, guessed: Shape | None, prompt: str, has_examples: bool) -> tuple[Shape, ...]:
+    shape = known or guessed
+    if shape is None:
+        return _INT, ("list", (_INT,)), _STR
+    texts = other_texts(prompt) if not has_examples else ()  # examples say which texts are meant
+    if shape == _STR:
+        return texts[:1] if texts and says_which_texts(prompt) else (shape, *texts)
+    if shape == ("list", (_STR,)):
+        return shape, *(("list", (text,)) for text in texts)
+    if known is None and shape == ("list", (_INT,)):
+        return shape, ("list", (_STR,)), *(("list", (text,)) for text in texts[:1])
+    return (shape,)

@@ -20,9 +20,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from evaluator_core.assets import PYTHON_WASI, cache_dir, find_asset
+from evaluator_core.assets import PYTHON_WASI, compiled_dir, find_asset
+from evaluator_core.behaviour.halt import Halt, Halted
 from evaluator_core.behaviour.records import Input, Kind, Outcome, Status, Trial
 from evaluator_core.errors import SandboxUnavailable
+from evaluator_core.machine import usable_cores
 
 _START_SECONDS = 180.0
 _JOB_SECONDS = 120.0
@@ -50,15 +52,9 @@ def engine_name() -> str:
         raise SandboxUnavailable("wasmtime is not installed; install it with: pip install -r requirements.txt") from error
 
 
-def compiled_dir() -> Path:
-    """Where the compiled interpreter is kept, beside the pinned downloads."""
-    return cache_dir() / "compiled"
-
-
 def default_workers() -> int:
     """One worker a core, and not more than four: each takes a few hundred megabytes at worst."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(4, cores))
+    return min(4, usable_cores())
 
 
 class Sandbox:
@@ -70,9 +66,13 @@ class Sandbox:
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         self._pool: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
+        self._halts: set[Halt] = set()
 
-    def run(self, jobs: Sequence[Job], inputs: Sequence[Input], progress: Progress | None = None) -> tuple[Trial, ...]:
-        """Each answer on every input, in the order of ``jobs``; equal codes are run once."""
+    def run(
+        self, jobs: Sequence[Job], inputs: Sequence[Input], progress: Progress | None = None, halt: Halt | None = None
+    ) -> tuple[Trial, ...]:
+        """Each answer on every input, in the order of ``jobs``; equal codes are run once. ``Halted`` when ``halt`` is called."""
+        halt = halt or Halt()
         wasm = find_asset(PYTHON_WASI)
         engine_name()
         codes = list(dict.fromkeys(job.code for job in jobs))
@@ -82,9 +82,13 @@ class Sandbox:
 
         def run_one(code: str) -> dict[str, Any]:
             nonlocal done
-            worker = self._take()
+            halt.check()
+            worker = self._idle.get()
             try:
-                result = worker.run({"code": code, "calls": calls, "program": program}, wasm)
+                result = worker.run({"code": code, "calls": calls, "program": program}, wasm, halt)
+            except Halted:
+                worker.close()
+                raise
             finally:
                 self._idle.put(worker)
             with told:
@@ -93,23 +97,27 @@ class Sandbox:
                     progress(done, len(codes))
             return result
 
-        results = dict(zip(codes, self._threads().map(run_one, codes), strict=True))
+        pool = self._begin(halt)
+        try:
+            results = dict(zip(codes, pool.map(run_one, codes), strict=True))
+        finally:
+            self._halts.discard(halt)
         return tuple(_trial(job.index, results[job.code]) for job in jobs)
 
     def close(self) -> None:
-        """End all workers and wait for them."""
+        """End all workers, what they run included, and wait for them."""
         with self._lock:
+            for halt in list(self._halts):
+                halt.call()
             pool, self._pool = self._pool, None
             if pool is not None:
                 pool.shutdown()
             while not self._idle.empty():
                 self._idle.get().close()
 
-    def _take(self) -> _Worker:
-        return self._idle.get()
-
-    def _threads(self) -> ThreadPoolExecutor:
+    def _begin(self, halt: Halt) -> ThreadPoolExecutor:
         with self._lock:
+            self._halts.add(halt)
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="sandbox")
                 for _ in range(self.workers):
@@ -123,12 +131,13 @@ class _Worker:
     def __init__(self) -> None:
         self._child: subprocess.Popen[str] | None = None
 
-    def run(self, job: dict[str, Any], wasm: Path) -> dict[str, Any]:
+    def run(self, job: dict[str, Any], wasm: Path, halt: Halt) -> dict[str, Any]:
         child = self._child
         if child is None or child.poll() is not None:
             self.close()
-            child = self._start(wasm)
-        answer = _ask(child, json.dumps(job), _JOB_SECONDS)
+            child = self._start(wasm, halt)
+        with halt.ends(child):
+            answer = _ask(child, json.dumps(job), _JOB_SECONDS)
         try:
             result = json.loads(answer)
         except ValueError:
@@ -151,20 +160,24 @@ class _Worker:
                 except OSError:  # what was still to be written has no reader any more
                     continue
 
-    def _start(self, wasm: Path) -> subprocess.Popen[str]:
+    def _start(self, wasm: Path, halt: Halt) -> subprocess.Popen[str]:
         environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
-            child = self._child = subprocess.Popen(
-                [sys.executable, "-m", "evaluator_core.behaviour.worker", str(wasm), str(compiled_dir())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                encoding="utf-8",
-                env=environment,
-            )
-            answer = _ask(child, "", _START_SECONDS)
+            try:
+                child = self._child = subprocess.Popen(
+                    [sys.executable, "-m", "evaluator_core.behaviour.worker", str(wasm), str(compiled_dir())],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    encoding="utf-8",
+                    env=environment,
+                )
+            except OSError as error:
+                raise SandboxUnavailable(f"the sandbox's process could not be started ({error}); answers are not run") from error
+            with halt.ends(child):
+                answer = _ask(child, "", _START_SECONDS)
             message = json.loads(answer) if answer else {}
             if "ready" not in message:
                 self.close()

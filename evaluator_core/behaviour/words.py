@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evaluator_core.behaviour.generate import Shape
+from evaluator_core.behaviour.generate import Shape, letters, sentence
 
 _INT: Shape = ("int", ())
 _STR: Shape = ("str", ())
@@ -51,6 +51,38 @@ def shape_from_words(name: str, prompt: str, alone: bool) -> Shape | None:
         refined = _first(_SHAPES[:3], near)
         return refined or by_name
     return by_name or _first(_SHAPES, near)
+
+
+_QUOTED = re.compile(r"""(?<![\w'"`])(['"`])((?:(?!\1)[^\n]){1,12})\1(?!\w)""")
+_TEXTS: tuple[tuple[str, Shape], ...] = (
+    (r"\b[01]'?s and [01]'?s|\bbinary\b|\bzeroe?s and ones", letters("01")),
+    (r"<.{0,12}>|angle bracket", letters("<>")),
+    (r"bracket|parenthes", letters("()")),
+    (r"\bdigits?\b|\bnumeric|\bnumbers?\b|\bintegers?\b", letters("0123456789")),
+    (r"\bsentence|\bwords?\b|\bspaces?\b", sentence(("I", "the", "quick", "Hello", "world.", "a"))),
+)
+
+
+_ONLY = re.compile(
+    r"""\b(?:string|text)s?\b[^.\n]{0,40}?\b(?:of|containing|contains)\b(?: only)? (?:['"`][^\w\s]['"`]|[01]'?s\b)""",
+    re.IGNORECASE,
+)
+
+
+def says_which_texts(prompt: str) -> bool:
+    """Whether a prompt says of which characters a text is made: ``a string of "(" and ")"``. Any other is then not asked for."""
+    return bool(_ONLY.search(prompt))
+
+
+def other_texts(prompt: str) -> tuple[Shape, ...]:
+    """Texts that a prompt speaks of, where any text would be refused: of characters or words that it quotes, of digits …"""
+    quoted = list(dict.fromkeys(match.group(2) for match in _QUOTED.finditer(prompt)))
+    alphabet = "".join(text for text in quoted if len(text) == 1)
+    words = [text for text in quoted if len(text) > 1 and text.isalnum()]
+    found = [letters(alphabet)] if len(alphabet) > 1 else []
+    found += [sentence(words[:12])] if len(words) > 1 else []
+    found += [shape for pattern, shape in _TEXTS if re.search(pattern, prompt.lower())]
+    return tuple(dict.fromkeys(found))[:3]
 
 
 def allowed(values: Sequence[Any], prompt: str) -> bool:
