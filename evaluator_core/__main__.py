@@ -6,21 +6,24 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
 from evaluator_core.answers import parse_answers
+from evaluator_core.behaviour import Behaviour
 from evaluator_core.endpoints import endpoints, list_models
 from evaluator_core.errors import EvaluatorError, InvalidInput, NotEnoughSamples, RunCancelled
-from evaluator_core.evaluation import evaluate_plan, resume_run, run_here
+from evaluator_core.evaluation import evaluate_plan, extend_run, resume_run, run_here
 from evaluator_core.languages import AUTO, LANGUAGES
 from evaluator_core.metrics import read
 from evaluator_core.plan import FIELDS, plan_from_payload
 from evaluator_core.scoring import score
 from evaluator_core.settings import results_dir
+from evaluator_core.statistics import uncertainty
 from evaluator_core.store import Store
 from evaluator_core.terminal import ProgressLine, printable, summary_text
 from evaluator_core.types import DEFAULT_THRESHOLD, Run, RunSettings, Score
@@ -41,7 +44,8 @@ class Exit(IntEnum):
     """Ended from the keyboard; what arrived is kept."""
 
 
-_FLAGS_OF_ASKING = ("endpoint", "n_samples", "temperature", "max_tokens", "system_prompt", "seed", "concurrency")
+_MOST_UNTIL = 50
+_FLAGS_OF_ASKING = ("behaviour", "endpoint", "n_samples", "temperature", "max_tokens", "system_prompt", "seed", "concurrency")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,11 +70,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    chosen = [name for name in ("payload", "outputs", "resume", "list_models") if getattr(options, name) is not None]
+    chosen = [name for name in ("payload", "outputs", "resume", "extend", "list_models") if getattr(options, name) is not None]
     if len(chosen) > 1:
         raise InvalidInput(f"{' and '.join(chosen)} do not go together: give one of them")
     if options.as_is and options.resume is None:
         raise InvalidInput("--as-is goes with --resume")
+    if options.until is not None and options.extend is None:
+        raise InvalidInput("--until goes with --extend")
     if options.list_models is not None:
         return _list_models(options.list_models)
     if options.outputs is not None:
@@ -83,10 +89,14 @@ def _evaluate(options: argparse.Namespace) -> int:
     store = Store.open(results_dir())
     with ProgressLine(sys.stderr) as progress:
         if options.resume is not None:
-            if values:
-                raise InvalidInput(f"--resume goes on as the run was begun; leave out {', '.join(values)}")
+            _only(values, "--resume")
             run_id = options.resume or _latest_interrupted(store)
             flow = resume_run(run_id, store, ask_missing=not options.as_is, on_progress=progress.show)
+        elif options.extend is not None:
+            more = values.pop("n_samples", 5 if options.until is None else _MOST_UNTIL)
+            _only(values, "--extend")
+            name = Path(options.extend).name
+            flow = extend_run(name, store, more=more, points=options.until, on_progress=progress.show)
         else:
             if options.payload is None and "prompt" not in values:
                 raise InvalidInput("give a payload file or --prompt; --help shows everything")
@@ -95,8 +105,13 @@ def _evaluate(options: argparse.Namespace) -> int:
             flow = evaluate_plan(plan, store, on_progress=progress.show)
         evaluation = run_here(flow)
     run = evaluation.run
-    _print(options, run.score, run.model, run.question, evaluation.saved_file)
+    _print(options, run.score, run.model, run.question, evaluation.saved_file, run.behaviour)
     return Exit.DONE
+
+
+def _only(values: Iterable[str], flag: str) -> None:
+    if names := ", ".join(values):
+        raise InvalidInput(f"{flag} goes on as the run was begun; leave out {names}")
 
 
 def _latest_interrupted(store: Store) -> str:
@@ -144,11 +159,18 @@ def _score_answers(options: argparse.Namespace) -> int:
     return Exit.DONE if has_numbers else Exit.NO_NUMBERS
 
 
-def _print(options: argparse.Namespace, result: Score, model: str, question: str, saved_file: str | None) -> None:
+def _print(
+    options: argparse.Namespace,
+    result: Score,
+    model: str,
+    question: str,
+    saved_file: str | None,
+    behaviour: Behaviour | None = None,
+) -> None:
     if not options.json:
-        print(summary_text(result, model=model, question=question, saved_file=saved_file))
+        print(summary_text(result, model=model, question=question, saved_file=saved_file, behaviour=behaviour))
         return
-    record = {
+    record: dict[str, Any] = {
         "model": model,
         "question": question,
         "agreement_percent": result.agreement_percent,
@@ -160,6 +182,9 @@ def _print(options: argparse.Namespace, result: Score, model: str, question: str
         "reading": read(result.metrics),
         "notes": list(result.notes),
     }
+    record["uncertainty"] = asdict(uncertainty(result, behaviour))
+    if behaviour is not None:
+        record["behaviour"] = asdict(behaviour.metrics)
     print(json.dumps(record))
 
 
@@ -209,10 +234,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--system-prompt", metavar="TEXT", help="what the model is told before the prompt")
     add("--seed", type=int, metavar="N", help="answer k is asked for with seed + k")
     add("--concurrency", type=int, metavar="N", help="requests at the same time")
+    add("--behaviour", action="store_const", const=True, help="run the answers (Python) in a sandbox, and group them")
     add("--outputs", metavar="FILE", help="score these answers instead: JSON lines of strings or {text}, or a JSON list; -")
     add("--save", action="store_true", help="with --outputs: store the run like any other")
     add("--resume", nargs="?", const="", metavar="RUN", help="go on with an interrupted run; the latest when none is named")
     add("--as-is", action="store_true", help="with --resume: ask for nothing more, score what arrived")
+    add("--extend", metavar="FILE", help="ask for -n more answers (5 unless said) of a stored run, which becomes a new version")
+    add("--until", type=float, metavar="POINTS", help="with --extend: stop once confidence is known to ± so many points")
     add("--list-models", nargs="?", const="", metavar="ENDPOINT", help="list the endpoints, or one endpoint's models")
     add("--json", action="store_true", help="print one JSON object instead of the table")
     return parser

@@ -7,6 +7,7 @@ EvaluatorError
 ├── StoreUnavailable        the results folder cannot be read, written or locked
 ├── AssetUnavailable        a download is missing, damaged or cannot be had
 ├── SandboxUnavailable      answers cannot be run safely here, so they are not run
+├── BehaviourStopped        the answers were not run to the end
 ├── EndpointError           the model could not be asked
 │   ├── EndpointUnreachable     nothing answers at its address
 │   ├── AuthenticationFailed    no key, or one that is refused
@@ -61,6 +62,12 @@ class SandboxUnavailable(EvaluatorError):
     """The sandbox cannot be started. There is no other way to run answers: without it they are not run."""
 
     kind = "sandbox_unavailable"
+
+
+class BehaviourStopped(EvaluatorError):
+    """Somebody, or the limit of time, ended the running of the answers; the run itself stays as it was."""
+
+    kind = "cancelled"
 
 
 class EndpointError(EvaluatorError):

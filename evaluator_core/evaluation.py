@@ -1,54 +1,28 @@
-"""The whole flow: sample → extract → compare → measure → store. One run, from a plan to its stored numbers."""
+"""The whole flow: sample → extract → compare → measure → store. From a plan, a journal or a stored run to stored numbers."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from evaluator_core.behaviour.halt import Halt, Halted
+from evaluator_core.behaviour.in_run import add_behaviour
 from evaluator_core.endpoint import Endpoint
-from evaluator_core.errors import ModelNotFound, NotEnoughSamples, RequestRefused, RunCancelled
-from evaluator_core.journal import Journal
-from evaluator_core.plan import Plan, make_plan
-from evaluator_core.sampling import Dialect, Outcome, Patience, sample
-from evaluator_core.scoring import score_replies
+from evaluator_core.endpoints import endpoints
+from evaluator_core.errors import BehaviourStopped, InvalidInput
+from evaluator_core.journal import Extension
+from evaluator_core.metrics import LABELS
+from evaluator_core.plan import MAX_SAMPLES, Plan, make_plan, plan_of
+from evaluator_core.sampling import Patience
 from evaluator_core.settings import results_dir
 from evaluator_core.store import Store
-from evaluator_core.types import Reply, Run, RunSettings, SampleFailure, Score
+from evaluator_core.under_way import Evaluation, Progress, RunUnderWay, to_the_end
 
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A finished run and where it is stored."""
-
-    run: Run
-    """What was asked, what came, and how it scored."""
-    saved_file: str
-    """Path of its JSON file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is."""
-
-    requested: int
-    """Answers wanted in all."""
-    replies: tuple[Reply, ...] = ()
-    """Answers so far, in order of index."""
-    failures: tuple[SampleFailure, ...] = ()
-    """Requests that brought nothing."""
-    scoring: bool = False
-    """Whether every request has ended and the answers are being compared."""
-
-    @property
-    def waiting(self) -> int:
-        """Requests that have not ended."""
-        return self.requested - len(self.replies) - len(self.failures)
 
 
 def evaluate(
@@ -64,8 +38,8 @@ def evaluate(
     """Ask a model N times, compare the answers, and store the run.
 
     ``values`` are the fields of a request: model, endpoint, n_samples, threshold, temperature, max_tokens, language,
-    system_prompt, seed, concurrency. ``resume`` names an unfinished run to go on with instead; ``ask_missing=False``
-    then scores what had arrived, and asks for nothing more.
+    system_prompt, seed, concurrency, behaviour. ``resume`` names an unfinished run to go on with instead;
+    ``ask_missing=False`` then scores what had arrived, and asks for nothing more.
     """
     store = store or Store.open(results_dir())
     if resume is None:
@@ -87,7 +61,7 @@ async def evaluate_plan(
     with store.start_journal(plan, created_at) as journal:
         if on_start is not None:
             on_start(journal.run_id)
-        return await _work(plan, created_at, (), journal, store, on_progress, patience, ask_missing=True)
+        return await RunUnderWay(plan, created_at, journal, store, on_progress=on_progress, patience=patience).finish()
 
 
 async def resume_run(
@@ -102,114 +76,96 @@ async def resume_run(
     """Go on with an unfinished run. ``endpoint`` stands in for one whose key was given for one use."""
     with store.reopen_journal(run_id) as journal:
         unfinished = store.unfinished(run_id)
-        saved = store.find_saved(unfinished.created_at)
+        saved = store.find_stored(unfinished)
         if saved is not None:  # it was stored, and the process ended before it could remove the journal
             journal.end()
             return Evaluation(store.load(saved.name), saved.as_posix())
         plan = replace(unfinished.plan, endpoint=endpoint) if endpoint else unfinished.plan
-        return await _work(
-            plan, unfinished.created_at, unfinished.replies, journal, store, on_progress, patience, ask_missing=ask_missing
+        run = RunUnderWay(
+            plan, unfinished.created_at, journal, store, before=unfinished, on_progress=on_progress, patience=patience
         )
+        return await run.finish(ask_missing=ask_missing)
 
 
-async def _work(
-    plan: Plan,
-    created_at: datetime,
-    arrived: tuple[Reply, ...],
-    journal: Journal,
+async def extend_run(
+    name: str,
     store: Store,
-    on_progress: Callable[[Progress], None] | None,
-    patience: Patience | None,
     *,
-    ask_missing: bool,
+    more: int,
+    points: float | None = None,
+    field: str = "confidence_percent",
+    endpoint: Endpoint | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    patience: Patience | None = None,
+    on_start: Callable[[str], None] | None = None,
 ) -> Evaluation:
-    replies = {reply.index: reply for reply in arrived}
-    failures: dict[int, SampleFailure] = {}
-    dialect = Dialect()
+    """Ask for ``more`` answers of a stored run, with its own settings; its file becomes a new version of the same run.
 
-    def report(*, scoring: bool = False) -> None:
-        if on_progress is not None:
-            in_order = tuple(replies[index] for index in sorted(replies))
-            failed = tuple(failures[index] for index in sorted(failures))
-            on_progress(Progress(plan.n_samples, in_order, failed, scoring))
-
-    def keep(outcome: Outcome) -> None:
-        journal.add(outcome)  # on disk before the next is awaited
-        if isinstance(outcome, Reply):
-            replies[outcome.index] = outcome
-        else:
-            failures[outcome.index] = outcome
-        report()
-
-    report()
-    if ask_missing:
-        missing = [index for index in range(plan.n_samples) if index not in replies]
-        try:
-            await sample(plan, missing, keep, patience=patience, dialect=dialect)
-        except asyncio.CancelledError:
-            raise RunCancelled(_what_remains(len(replies), plan.n_samples, journal.run_id), journal.run_id) from None
-        except (ModelNotFound, RequestRefused):
-            if not replies:
-                journal.end()  # nothing was paid for, and the same request would be refused again
-            raise
-    if len(replies) < 2:
-        reasons = "; ".join(sorted({f"{failure.kind}: {failure.message}" for failure in failures.values()})[:3])
-        raise NotEnoughSamples(
-            f"{len(replies)} of {plan.n_samples} answers arrived, and it takes two to compare"
-            + (f" ({reasons})" if reasons else "")
-            + f"; what arrived is kept: go on later with --resume {journal.run_id}",
-            journal.run_id,
+    With ``points`` it stops as soon as the metric ``field`` is known to ± so many points, and at ``more`` at the latest.
+    No answer is asked for twice: those that are there count.
+    """
+    run = store.load(name)
+    known = endpoints()
+    if endpoint is None and run.endpoint not in known:
+        raise InvalidInput(
+            f"there is no endpoint {run.endpoint[:80]!r} here to ask for more: set one up under that name, in the file of "
+            f"EVALUATOR_ENDPOINTS; there are {', '.join(known)}"
         )
-    report(scoring=True)
-    in_order = [replies[index] for index in sorted(replies)]
-    failed = tuple(failures[index] for index in sorted(failures))
-
-    def finish() -> Evaluation:
-        score = score_replies(in_order, plan.language, plan.threshold, plan.prompt)
-        run = _run(plan, created_at, score, failed, dialect)
-        path = store.save(run)
-        journal.end()
-        return Evaluation(run, path.as_posix())
-
-    return await _to_the_end(finish)
+    plan = _extended_plan(plan_of(run), more, points, field)
+    if endpoint is not None:
+        plan = replace(plan, endpoint=endpoint)
+    with store.start_extension(plan, run, Extension(name, run.settings.n_requested, points, field)) as journal:
+        if on_start is not None:
+            on_start(journal.run_id)
+        before = store.unfinished(journal.run_id)
+        under_way = RunUnderWay(plan, run.created_at, journal, store, before=before, on_progress=on_progress, patience=patience)
+        return await under_way.finish()
 
 
-async def _to_the_end(work: Callable[[], _Result]) -> _Result:
-    """The result of work in another thread. A cancel that comes when it has begun comes too late: it ends well."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
+def _extended_plan(plan: Plan, more: int, points: float | None, field: str) -> Plan:
+    problems = []
+    if not 1 <= more <= MAX_SAMPLES - plan.n_samples:
+        problems.append(f"more: {more} is not from 1 to {MAX_SAMPLES - plan.n_samples}, so that there are {MAX_SAMPLES} at most")
+    if points is not None and not 0.5 <= points <= 50:
+        problems.append(f"points: {points:g} is not from 0.5 to 50")
+    if field not in LABELS:
+        problems.append(f"field: {field[:60]!r} is none of {', '.join(LABELS)}")
+    if problems:
+        raise InvalidInput("; ".join(problems))
+    return replace(plan, n_samples=plan.n_samples + more)
+
+
+def extend(name: str, *, more: int = 5, points: float | None = None, store: Store | None = None, **options: Any) -> Evaluation:
+    """Ask for more answers of a stored run, as ``extend_run`` does; ``points=5`` stops once confidence is known to ± 5."""
+    return run_here(extend_run(name, store or Store.open(results_dir()), more=more, points=points, **options))
+
+
+async def run_stored_answers(
+    name: str,
+    store: Store,
+    *,
+    calls: Sequence[str] = (),
+    function: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Evaluation:
+    """Run the answers of a stored run in the sandbox, and keep in its file what they do. No model is asked."""
+    halt = Halt()
+
+    def work() -> Evaluation:
+        run = store.load(name)
+        replies = tuple(sample.reply for sample in run.score.samples)
+
+        def report(stage: str) -> None:
+            if on_progress is not None:
+                on_progress(Progress(len(replies), replies, scoring=True, stage=stage))
+
+        run = add_behaviour(run, calls=calls, function=function, on_progress=report, halt=halt)
+        return Evaluation(run, store.add_behaviour(name, run).as_posix())
+
     try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        return await task
-
-
-def _run(plan: Plan, created_at: datetime, score: Score, failures: tuple[SampleFailure, ...], dialect: Dialect) -> Run:
-    missing = plan.n_samples - len(score.samples)
-    notes = [*dialect.notes()]
-    if missing:
-        notes.append(
-            f"{missing} of {plan.n_samples} requests brought no answer; the numbers are over the {len(score.samples)} that did."
-        )
-    return Run(
-        created_at=created_at,
-        model=plan.model,
-        endpoint=plan.endpoint.name,
-        question=plan.prompt,
-        settings=RunSettings(
-            n_requested=plan.n_samples,
-            temperature=None if "temperature" in dialect.refused else plan.temperature,
-            max_tokens=plan.max_tokens,
-            system_prompt=plan.system_prompt or None,
-            seed=None if "seed" in dialect.refused else plan.seed,
-        ),
-        score=replace(score, notes=(*score.notes, *notes)),
-        failures=failures,
-    )
-
-
-def _what_remains(arrived: int, requested: int, run_id: str) -> str:
-    kept = f"cancelled with {arrived} of {requested} answers, which are kept: go on later with --resume {run_id}"
-    return f"{kept}, or score what arrived with --resume {run_id} --as-is" if arrived >= 2 else kept
+        return await to_the_end(work, halt)
+    except Halted:
+        raise BehaviourStopped("cancelled before every answer had been run; the stored run is as it was") from None
 
 
 def run_here(flow: Coroutine[Any, Any, _Result]) -> _Result:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,10 +32,20 @@ def text_field(about: str, longest: int, *, blank: bool = True) -> Field:
             return "is not a text"
         if not blank and not value.strip():
             return "is empty"
+        if not _is_whole(value):
+            return "holds half of a character (a lone surrogate), which no file and no request can carry"
         return f"is longer than {longest:,} characters" if len(value) > longest else None
 
     filled = {} if blank else {"minLength": 1, "pattern": r"\S"}
     return Field(check, {"type": "string", "maxLength": longest} | filled, about)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def whole_field(about: str, low: int, high: int) -> Field:
@@ -53,10 +62,20 @@ def number_field(about: str, low: float, high: float) -> Field:
     """A finite number within bounds."""
 
     def check(value: Any) -> str | None:
-        good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and low <= value <= high
+        # Neither NaN nor infinity lies between two numbers; a whole number may be too large to be made a float of.
+        good = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
         return None if good else f"is not a number from {low:g} to {high:g}"
 
     return Field(check, {"type": "number", "minimum": low, "maximum": high}, about)
+
+
+def flag_field(about: str) -> Field:
+    """True or false."""
+
+    def check(value: Any) -> str | None:
+        return None if isinstance(value, bool) else "is neither true nor false"
+
+    return Field(check, {"type": "boolean"}, about)
 
 
 def language_field(about: str) -> Field:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
@@ -28,6 +29,8 @@ from evaluator_core.scoring import score
 from evaluator_core.settings import ServerSettings
 from evaluator_core.store import Store
 from evaluator_core.summary import row_of
+
+_log = logging.getLogger(__name__)
 
 _BODY_SECONDS = 30.0
 _SCORING_AT_ONCE = 2
@@ -109,7 +112,8 @@ def api_routes(server: Server) -> list[Route]:
         async def get(self, request: Request) -> Response:
             page, per_page = _paging(request)
             rows = (await asyncio.to_thread(server.store().summary)).rows
-            ordered = sorted(rows, key=lambda row: row.timestamp, reverse=True)
+            # Turned round as a whole, so that of the same second the row that was written last comes first.
+            ordered = sorted(rows, key=lambda row: row.timestamp)[::-1]
             first = (page - 1) * per_page
             shown = [asdict(row) for row in ordered[first : first + per_page]]
             return _json({"results": shown, "page": page, "per_page": per_page, "total": len(rows)})
@@ -172,6 +176,10 @@ class _Endpoint(HTTPEndpoint):
                 answer = _error_answer(problem)
             except ClientDisconnect:
                 answer = Response(status_code=499)
+            except Exception:
+                # A fault of this program is answered as every error is; what it was is for the owner alone.
+                _log.exception("%s %s failed", request.method, type(self).__name__)
+                answer = error(500, "error", "internal error; the server's log has the details")
         await answer(self.scope, self.receive, self.send)
 
     def _allow(self) -> dict[str, str]:

@@ -104,6 +104,8 @@ class Guard:
             return error(
                 400, "unknown_host", "this server is not reached under that name; its owner sets EVALUATOR_ALLOWED_HOSTS"
             )
+        if scope["type"] == "websocket" and not _same_origin(headers):
+            return error(403, "other_origin", "a page of another site must not speak for its visitor")
         if path.strip("/").partition("/")[0] in _FIRST_PARTS:
             return self._route_refusal(scope, path, headers)
         if path in (sign_in.PATH, sign_in.OUT_PATH):
@@ -163,6 +165,15 @@ def _arrived_on_loopback(scope: Scope) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return True  # a socket's path, or a test without a network
+
+
+def _same_origin(headers: Headers) -> bool:
+    """Whether a websocket is opened by a page of this server, or by no browser at all.
+
+    Streamlit would let every page of ``localhost`` in, and look this machine's outside address up for any other.
+    """
+    origin = headers.get("origin")
+    return origin is None or origin.partition("://")[2] == headers.get("host")
 
 
 def _bearer(headers: Headers) -> str:

@@ -10,22 +10,24 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from evaluator_core.behaviour.inputs import check_calls
 from evaluator_core.endpoint import Endpoint
-from evaluator_core.errors import EvaluatorError, ResultNotFound, RunCancelled, ServerBusy
-from evaluator_core.evaluation import Evaluation, Progress, evaluate_plan, resume_run
+from evaluator_core.errors import BehaviourStopped, EvaluatorError, ResultNotFound, RunCancelled, ServerBusy
+from evaluator_core.evaluation import evaluate_plan, extend_run, resume_run, run_stored_answers
 from evaluator_core.journal import Unfinished
-from evaluator_core.plan import Plan
+from evaluator_core.plan import Plan, plan_of
 from evaluator_core.sampling import Patience
 from evaluator_core.store import Store
 from evaluator_core.summary import row_of
 from evaluator_core.terminal import printable
+from evaluator_core.under_way import Evaluation, Progress
 
 _KEPT = 500
 _KEPT_WHOLE = 10
@@ -74,6 +76,8 @@ class Job:
     """Path of the finished run's file."""
     error: EvaluatorError | None = None
     """Why it failed or was cancelled, for a person."""
+    about: str | None = None
+    """The file of the stored run that it works on; ``None`` for a new run."""
 
 
 class JobRunner:
@@ -110,9 +114,10 @@ class JobRunner:
 
         return self._submit(plan, Progress(plan.n_samples), None, flow)
 
-    def resume(self, run_id: str, *, ask_missing: bool = True, endpoint: Endpoint | None = None) -> str:
+    def resume(self, run_id: str, *, ask_missing: bool = True) -> str:
         """Go on with an unfinished run; the job's name."""
         unfinished = self._store.unfinished(run_id)
+        endpoint = self._endpoint_with_key(lambda job: job.run_id == run_id)
 
         def flow(update: Callable[..., None]) -> Coroutine[Any, Any, Evaluation]:
             return resume_run(
@@ -126,6 +131,41 @@ class JobRunner:
 
         plan = replace(unfinished.plan, endpoint=endpoint) if endpoint else unfinished.plan
         return self._submit(plan, Progress(plan.n_samples, unfinished.replies), run_id, flow)
+
+    def run_answers(self, name: str, calls: Sequence[str] = (), function: str | None = None) -> str:
+        """Run the answers of a stored run in the sandbox; the job's name."""
+        run = self._store.load(name)
+        check_calls([sample.code for sample in run.score.samples], calls, function)
+
+        def flow(update: Callable[..., None]) -> Coroutine[Any, Any, Evaluation]:
+            return run_stored_answers(
+                name, self._store, calls=calls, function=function, on_progress=lambda progress: update(progress=progress)
+            )
+
+        replies = tuple(sample.reply for sample in run.score.samples)
+        return self._submit(plan_of(run), Progress(len(replies), replies, scoring=True), None, flow, name)
+
+    def extend(self, name: str, *, more: int, points: float | None = None, field: str = "confidence_percent") -> str:
+        """Ask for more answers of a stored run; the job's name."""
+        run = self._store.load(name)
+        endpoint = self._endpoint_with_key(lambda job: (job.saved_file or "").endswith(name))
+        plan = plan_of(run) if endpoint is None else replace(plan_of(run), endpoint=endpoint)
+
+        def flow(update: Callable[..., None]) -> Coroutine[Any, Any, Evaluation]:
+            return extend_run(
+                name,
+                self._store,
+                more=more,
+                points=points,
+                field=field,
+                endpoint=endpoint,
+                on_progress=lambda progress: update(progress=progress),
+                on_start=lambda run_id: update(run_id=run_id),
+                patience=self._patience,
+            )
+
+        replies = tuple(sample.reply for sample in run.score.samples)
+        return self._submit(plan, Progress(plan.n_samples + more, replies, run.failures), None, flow, name)
 
     def unfinished(self, run_id: str) -> Unfinished:
         """What an interrupted run has so far."""
@@ -174,14 +214,18 @@ class JobRunner:
         self._thread.join()
         self._loop.close()
 
-    def _submit(self, plan: Plan, progress: Progress, run_id: str | None, flow: _Flow) -> str:
+    def _endpoint_with_key(self, of: Callable[[Job], bool]) -> Endpoint | None:
+        """A key that was given for one use is in no file: while this process lives, the job that it was given to has it."""
+        return next((job.plan.endpoint for job in reversed(self.jobs()) if of(job) and job.plan.endpoint.given_key), None)
+
+    def _submit(self, plan: Plan, progress: Progress, run_id: str | None, flow: _Flow, about: str | None = None) -> str:
         with self._lock:
             if self._closing:
                 raise ServerBusy("the server is being shut down: ask again when it is back", _RETRY_AFTER)
             if self._most is not None and sum(job.state not in ENDED for job in self._jobs.values()) >= self._most:
                 raise ServerBusy(f"{self._most} runs are under way or waiting already: try again in a while", _RETRY_AFTER)
             job_id = secrets.token_hex(4)  # unlike a count, it never means another job after a restart
-            self._jobs[job_id] = Job(job_id, plan, JobState.WAITING, progress, run_id)
+            self._jobs[job_id] = Job(job_id, plan, JobState.WAITING, progress, run_id, about=about)
             self._ended[job_id] = Future()
             self._ended[job_id].set_running_or_notify_cancel()  # whoever waits for it can give up, but not cancel it
             self._forget()
@@ -228,7 +272,7 @@ class JobRunner:
                 update(state=JobState.RUNNING)
                 evaluation = await flow(update)
                 update(state=JobState.DONE, evaluation=evaluation, saved_file=evaluation.saved_file)
-        except RunCancelled as error:
+        except (RunCancelled, BehaviourStopped) as error:
             update(state=JobState.CANCELLED, error=error)
         except EvaluatorError as error:
             update(state=JobState.FAILED, error=error)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,20 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Extension:
+    """What makes a run under way a new version of a stored one."""
+
+    name: str
+    """The stored run's file."""
+    since: int
+    """How many answers had been asked for: those from this index on are new."""
+    points: float | None = None
+    """Stop once ``field`` is known to ± so many points; ``None`` to ask for all."""
+    field: str = "confidence_percent"
+    """The metric that is to be known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unfinished:
     """A run that has not ended, as its journal tells it."""
 
@@ -39,6 +54,12 @@ class Unfinished:
     """What was asked. A key that was given for one use is not in it."""
     replies: tuple[Reply, ...]
     """What arrived, in order of index."""
+    failures: tuple[SampleFailure, ...] = ()
+    """The requests that brought nothing, in order of index."""
+    refused: frozenset[str] = frozenset()
+    """The parameters that the model does not take, as far as it was noticed."""
+    extension: Extension | None = None
+    """The stored run that it extends; ``None`` for a run of its own."""
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -69,13 +90,15 @@ class Journal:
         if self._ended:
             Path(self._lock.lock_file).unlink(missing_ok=True)
 
-    def begin(self, plan: Plan, created_at: datetime) -> None:
+    def begin(self, plan: Plan, created_at: datetime, extension: Extension | None = None) -> None:
         """Write the first line."""
-        self._append({"journal": _VERSION, "created_at": created_at.isoformat(), "plan": _plan_record(plan)})
+        head = {"journal": _VERSION, "created_at": created_at.isoformat(), "plan": _plan_record(plan)}
+        self._append(head | ({"extends": asdict(extension)} if extension else {}))
 
-    def add(self, outcome: Reply | SampleFailure) -> None:
-        """Write one answer or failure; it is with the system when this returns, whatever happens to the process."""
-        self._append({"reply" if isinstance(outcome, Reply) else "failure": asdict(outcome)})
+    def add(self, outcome: Reply | SampleFailure, refused: Iterable[str] = ()) -> None:
+        """Write one answer or failure, and what the model was found to refuse; it is with the system when this returns."""
+        record: dict[str, Any] = {"reply" if isinstance(outcome, Reply) else "failure": asdict(outcome)}
+        self._append(record | ({"refused": sorted(refused)} if refused else {}))
 
     def end(self) -> None:
         """The run is stored: nothing needs the journal any more."""
@@ -111,11 +134,15 @@ def read_journal(folder: Path, run_id: str) -> Unfinished:
         if head["journal"] != _VERSION:
             raise ValueError(f"version {head['journal']}")
         replies = {record["reply"]["index"]: Reply(**record["reply"]) for record in records if "reply" in record}
+        failures = {record["failure"]["index"]: SampleFailure(**record["failure"]) for record in records if "failure" in record}
         return Unfinished(
             run_id=run_id,
             created_at=datetime.fromisoformat(head["created_at"]),
             plan=_plan_of(head["plan"]),
             replies=tuple(replies[index] for index in sorted(replies)),
+            failures=tuple(failures[index] for index in sorted(failures.keys() - replies.keys())),
+            refused=frozenset(str(name) for record in records for name in record.get("refused", ())),
+            extension=Extension(**head["extends"]) if "extends" in head else None,
         )
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise ResultDamaged(f"{path.name} cannot be read as a journal ({type(error).__name__}: {error})") from error
@@ -159,6 +186,7 @@ def _plan_record(plan: Plan) -> dict[str, Any]:
 
 def _plan_of(record: dict[str, Any]) -> Plan:
     stored = Endpoint(**record["endpoint"])
-    known = endpoints().get(stored.name)
-    endpoint = known if known is not None and known.base_url == stored.base_url else stored
+    there = {endpoint.name: endpoint for endpoint in endpoints().values() if endpoint.base_url == stored.base_url}
+    # A key goes to the address that it was set up for: where nothing is set up for this one any more, none goes there.
+    endpoint = there.get(stored.name) or next(iter(there.values()), replace(stored, api_key_env=None))
     return Plan(**(record | {"endpoint": endpoint}))

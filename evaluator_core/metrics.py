@@ -39,6 +39,11 @@ def pair_values(matrix: Matrix) -> NDArray[np.float64]:
     return values
 
 
+def agreeing(values: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+    """Which of the similarities reach the threshold."""
+    return values >= threshold - _ROUNDING
+
+
 def measure(hybrid: Matrix, threshold: float) -> Metrics:
     """The three metrics over the pairs of N samples; all ``None`` when N < 2."""
     if len(hybrid) < 2:
@@ -46,7 +51,7 @@ def measure(hybrid: Matrix, threshold: float) -> Metrics:
     pairs = pair_values(hybrid)
     mean = float(pairs.mean())
     return Metrics(
-        agreement_percent=_percent(float(np.mean(pairs >= threshold - _ROUNDING))),
+        agreement_percent=_percent(float(agreeing(pairs, threshold).mean())),
         confidence_percent=_percent(mean),
         normalized_confidence_percent=_percent(min(1.0, max(0.0, (mean - 0.5) / 0.5))),
     )

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from evaluator_core.endpoints import endpoints
-from evaluator_core.fields import Field, language_field, number_field, text_field
+from evaluator_core.fields import Field, flag_field, language_field, number_field, text_field
 from evaluator_core.http_guard import ROUTES
 from evaluator_core.plan import FIELDS, MAX_PROMPT, MAY_BE_NONE
 from evaluator_core.settings import ServerSettings
@@ -28,16 +28,12 @@ def _outputs(value: Any) -> str | None:
     return f"the entries {', '.join(wrong[:10])} are not texts" if wrong else None
 
 
-def _pairs(value: Any) -> str | None:
-    return None if isinstance(value, bool) else "is neither true nor false"
-
-
 SCORE_FIELDS: dict[str, Field] = {
     "outputs": Field(_outputs, {"type": "array", "items": {"type": "string"}}, "the answers, whole replies or bare code"),
     "language": language_field("the language to read the answers as, or auto"),
     "threshold": number_field("from which hybrid similarity on a pair agrees", 0, 1),
     "prompt": text_field("what was asked: it helps to tell an answer from what merely repeats the prompt", MAX_PROMPT),
-    "pairs": Field(_pairs, {"type": "boolean"}, "whether to list the similarity of every pair as well"),
+    "pairs": flag_field("whether to list the similarity of every pair as well"),
 }
 """The fields of ``POST /score``."""
 
@@ -82,7 +78,7 @@ def _paths(settings: ServerSettings) -> dict[str, Any]:
     }
     known = list(endpoints(exposed=settings.exposed))
     if settings.exposed:
-        limits["endpoint"] = {"description": "an endpoint's name", "enum": [*known, None]}
+        limits["endpoint"] = {"description": "an endpoint's name", "enum": [*known, "", None]}
     request = _object(FIELDS, ["prompt"], nullable=MAY_BE_NONE, changes=limits)
     outputs = {"outputs": {"maxItems": settings.max_samples}}
     page = {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1}

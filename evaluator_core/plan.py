@@ -10,11 +10,12 @@ from typing import Any
 from evaluator_core.address import request_problem
 from evaluator_core.endpoint import Endpoint, custom_endpoint, plain_address
 from evaluator_core.endpoints import endpoints, resolve_model
-from evaluator_core.errors import InvalidInput
-from evaluator_core.fields import Field, language_field, number_field, text_field, whole_field
+from evaluator_core.errors import InvalidInput, ModelNotFound
+from evaluator_core.fields import Field, flag_field, language_field, number_field, text_field, whole_field
 from evaluator_core.languages import canonical_name
+from evaluator_core.secret import Secret
 from evaluator_core.settings import ServerSettings
-from evaluator_core.types import DEFAULT_THRESHOLD
+from evaluator_core.types import DEFAULT_THRESHOLD, Run
 
 DEFAULT_SYSTEM_PROMPT = (
     "You write programs. Reply with one complete program in a single Markdown code block, and with nothing before or after it."
@@ -49,6 +50,8 @@ class Plan:
     """Answer k is asked for with seed + k."""
     concurrency: int = 8
     """Requests under way at the same time."""
+    behaviour: bool = False
+    """Whether to run the answers in the sandbox, and group them by what they do."""
 
 
 FIELDS: dict[str, Field] = {
@@ -63,6 +66,7 @@ FIELDS: dict[str, Field] = {
     "system_prompt": text_field("what the model is told before the prompt", MAX_PROMPT),
     "seed": whole_field("answer k is asked for with seed + k", 0, 2**31 - 1 - MAX_SAMPLES),
     "concurrency": whole_field("requests at a time", 1, 256),
+    "behaviour": flag_field("whether to run the answers, Python only, in a sandbox, and group them by what they do"),
 }
 """The fields of a request, in the order of the documentation. The only list of them."""
 MAY_BE_NONE = frozenset({"model", "endpoint", "temperature", "max_tokens", "system_prompt", "seed", "concurrency"})
@@ -80,20 +84,30 @@ def make_plan(values: Mapping[str, Any], *, endpoint: Endpoint | None = None, se
     given = {name: value for name, value in values.items() if name in FIELDS}
     if "prompt" not in given:
         problems.append("prompt: is missing")
+    bad = set()
     for name, value in given.items():
         if value is None and name in MAY_BE_NONE:
             continue
         if problem := FIELDS[name].check(value) or (_over_limit(name, value, server) if server else None):
             problems.append(f"{name}: {_shown(value)} {problem}")
+            bad.add(name)
     model = given.get("model")
-    if endpoint is not None and (not isinstance(model, str) or not model):
-        problems.append(f"model: name the model to ask at {endpoint.name}")
-    if problems:
+    if endpoint is not None:
+        if model in (None, ""):
+            problems.append(f"model: name the model to ask at {endpoint.name}")
+    elif not bad & {"model", "endpoint"}:
+        try:
+            endpoint, model = _resolve(model, given.get("endpoint"), server)
+        except InvalidInput as error:
+            problems.append(str(error))
+        except ModelNotFound as error:
+            if not problems:
+                raise
+            problems.append(f"model: {error}")
+    if problems or endpoint is None:
         raise InvalidInput("; ".join(problems))
-
-    if endpoint is None:
-        endpoint, model = _resolve(model, given.get("endpoint"), server)
-    plain = {name: given[name] for name in ("n_samples", "threshold", "temperature", "max_tokens", "seed") if name in given}
+    plain_fields = ("n_samples", "threshold", "temperature", "max_tokens", "seed", "behaviour")
+    plain = {name: given[name] for name in plain_fields if name in given}
     return Plan(
         prompt=given["prompt"],
         endpoint=endpoint,
@@ -102,6 +116,23 @@ def make_plan(values: Mapping[str, Any], *, endpoint: Endpoint | None = None, se
         system_prompt=DEFAULT_SYSTEM_PROMPT if given.get("system_prompt") is None else given["system_prompt"],
         concurrency=given.get("concurrency") or endpoint.concurrency,
         **plain,
+    )
+
+
+def plan_of(run: Run) -> Plan:
+    """What was asked in a stored run; an endpoint that is not set up here any more has its name, and no address."""
+    return Plan(
+        prompt=run.question,
+        endpoint=endpoints().get(run.endpoint) or Endpoint(run.endpoint),
+        model=run.model,
+        n_samples=run.settings.n_requested,
+        threshold=run.score.threshold,
+        temperature=run.settings.temperature,
+        max_tokens=run.settings.max_tokens,
+        language=run.score.language,
+        system_prompt=run.settings.system_prompt or "",
+        seed=run.settings.seed,
+        behaviour=run.behaviour is not None,
     )
 
 
@@ -117,24 +148,26 @@ def plan_from_payload(body: Any, server: ServerSettings | None = None) -> Plan:
         raise InvalidInput(f"the body is {type(body).__name__}, not a JSON object")
     if not _OLD_FIELDS & body.keys():
         return make_plan(body, server=server)
-    request = body.get("request_schema", {})
+    request, address = body.get("request_schema", {}), body.get("target_url")
     problems = []
-    if not isinstance(body.get("target_url"), str):
+    if not isinstance(address, str):
         problems.append("target_url: is missing, or not a text")
     if not isinstance(request, dict):
-        raise InvalidInput("; ".join([*problems, "request_schema: is not an object"]))
+        problems.append("request_schema: is not an object")
+        request = {}
     problems += [f"request_schema.{_unknown(name, _OLD_REQUEST_FIELDS)}" for name in request if name not in _OLD_REQUEST_FIELDS]
     if request.get("type", "openai") != "openai":
         problems.append(f"request_schema.type: {_shown(request['type'])} is not known; only 'openai' is")
     key = request.get("api_key")
-    if key is not None and not isinstance(key, str):
-        problems.append("request_schema.api_key: is not a text")
+    if key is not None and not (isinstance(key, str) and Secret(key).fits_a_header):
+        problems.append("request_schema.api_key: is not a text of ASCII characters without blanks")
+        key = None
     values = {name: value for name, value in body.items() if name not in _OLD_FIELDS}
     values |= {name: request[name] for name in ("model", "temperature") if name in request}
     endpoint = None
-    if not problems:
+    if isinstance(address, str):
         try:
-            endpoint = _endpoint_at(body["target_url"], key, server)
+            endpoint = _endpoint_at(address, key, server)
         except InvalidInput as error:
             problems.append(f"target_url: {error}")
     try:

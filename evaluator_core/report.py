@@ -9,25 +9,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-import numpy as np
-
+from evaluator_core.behaviour import Behaviour
+from evaluator_core.behaviour.showing import LIMITS, show_correctness, show_numbers, show_outcome
+from evaluator_core.capabilities import profile
 from evaluator_core.insights import Extreme, identical_groups, odd_one_out, typical_answer
 from evaluator_core.languages import find_language
 from evaluator_core.metrics import CAUTION, LABELS, READING_WORDS, explain, read
-from evaluator_core.types import Matrix, Run, Sample, SampleFailure, Score
+from evaluator_core.report_heatmap import draw_heatmap
+from evaluator_core.statistics import EXPLANATION, uncertainty
+from evaluator_core.types import Run, Sample, SampleFailure, Score
 
+_MOST_GROUPS = 12
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 # Controls, marks that turn the direction of text, and lone surrogates: what a reader would not see, or a file not hold.
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-
-# Cividis: perceptually uniform, and the same to people who do not tell red from green.
-_STOPS = tuple(
-    (int(stop[:2], 16), int(stop[2:4], 16), int(stop[4:], 16))
-    for stop in "00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838".split()
-)
-_LIGHT_FROM = 0.465  # from here on black is easier to read on the colour than white
-_MOST_LABELS, _MOST_TOOLTIPS, _MOST_CELLS = 15, 60, 200
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #565656; --paper: #fff; --panel: #f4f4f4; --line: #c4c4c4 }
@@ -48,6 +44,8 @@ dt, .soft, figcaption { color: var(--soft) }
 .cards > div, article { border: 1px solid var(--line); border-radius: 6px; padding: .75rem }
 .cards .number { font-size: 2rem; font-weight: 600; line-height: 1.2 }
 article { margin: .75rem 0 } article p { margin: .25rem 0 } summary { cursor: pointer }
+table { border-collapse: collapse; font-size: .85rem }
+td, th { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left }
 figure { margin: 0; overflow-x: auto } svg { display: block; max-width: 100%; height: auto; fill: currentColor }
 svg text { font: 13px system-ui, sans-serif } svg.wide { min-width: 34rem }
 @media print {
@@ -68,11 +66,13 @@ def html_report(run: Run) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
-        *_numbers(score),
+        *_numbers(run),
         *_asked(run),
         *_missing(run.failures),
-        *_heatmap(score),
+        *draw_heatmap(score),
         *_likeness(score),
+        *_behaviour(run.behaviour),
+        *_reach(score),
         "<h2>Answers</h2>",
         *(_answer(sample) for sample in score.samples),
         "</main>\n</body>\n</html>\n",
@@ -80,27 +80,30 @@ def html_report(run: Run) -> str:
     return "\n".join(parts)
 
 
-def colour(value: float) -> str:
-    """The colour of a similarity in [0, 1], as ``#rrggbb``: dark blue for 0, yellow for 1."""
-    place = min(1.0, max(0.0, value)) * (len(_STOPS) - 1)
-    below = min(int(place), len(_STOPS) - 2)
-    mixed = (round(low + (high - low) * (place - below)) for low, high in zip(_STOPS[below], _STOPS[below + 1], strict=True))
-    return "#" + "".join(f"{part:02x}" for part in mixed)
-
-
 def _text(value: object) -> str:
     """A text from outside, safe in elements and attributes; what cannot be seen is shown as its number: ``[U+202E]``."""
     return escape(_UNSEEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", str(value)), quote=True)
 
 
-def _numbers(score: Score) -> Iterator[str]:
-    metrics = score.metrics
+def _numbers(run: Run) -> Iterator[str]:
+    score, metrics = run.score, run.score.metrics
+    found = uncertainty(score, run.behaviour)
     yield '<dl class="cards">'
     for field, name in LABELS.items():
         value, words = getattr(metrics, field), explain(field, score.threshold)
         number = "–" if value is None else f"{value:.1f} %"
-        yield f'<div><dt>{name}</dt><dd class="number">{number}</dd><dd class="soft">{words}</dd></div>'
+        interval = found.intervals.get(field)
+        ends = f"95 % interval {interval.low:.1f} to {interval.high:.1f}" if interval else found.reason or ""
+        yield f'<div><dt>{name}</dt><dd class="number">{number}</dd><dd>{ends}</dd><dd class="soft">{words}</dd></div>'
     yield "</dl>"
+    if found.reason is None:
+        yield f'<p class="soft">{EXPLANATION} Method: {found.method}.</p>'
+    if run.versions:
+        yield "<h2>Before more answers were asked for</h2>\n<ul>"
+        for version in run.versions:
+            numbers = " / ".join(f"{getattr(version.metrics, field):.1f}" for field in LABELS)
+            yield f"<li>{version.n_samples} answers: {numbers}, until {version.until:%Y-%m-%d %H:%M:%S}</li>"
+        yield "</ul>"
     reading = read(metrics)
     if reading is not None:
         yield f"<p><strong>{READING_WORDS[reading]}</strong> {CAUTION}</p>"
@@ -139,77 +142,6 @@ def _missing(failures: Sequence[SampleFailure]) -> Iterator[str]:
         yield "</ul>"
 
 
-def _heatmap(score: Score) -> Iterator[str]:
-    """The hybrid matrix as a drawing, with its scale; nothing when there is no pair."""
-    count = len(score.samples)
-    if count < 2:
-        return
-    numbers = [sample.index + 1 for sample in score.samples]
-    block = -(-count // _MOST_CELLS)  # thousands of answers are drawn as means of blocks
-    grid = score.hybrid if block == 1 else _block_means(score.hybrid, block)
-    size = len(grid)
-    side = 40 if size <= _MOST_LABELS else max(3, 600 // size)
-    margin = 40
-    width, height = max(size * side, 240) + margin + 10, size * side + margin + 60
-    wide = ' class="wide"' if size > 9 else ""  # on a telephone it scrolls rather than shrinks
-    label = f"Heatmap of the hybrid similarity of {count} answers to each other, from 0, dark blue, to 1, yellow"
-    yield '<h2>How alike the answers are</h2>\n<figure tabindex="0">'
-    yield f'<svg{wide} width="{width}" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">'
-    yield f'<g transform="translate({margin} {margin})">'
-    yield from _axes(numbers[::block], side)
-    yield from _cells(grid, numbers, side) if size <= _MOST_TOOLTIPS else _plain_cells(grid, side)
-    yield from _legend(score.threshold, size * side + 16)
-    means = f" Each cell is the mean of up to {block} × {block} pairs." if block > 1 else ""
-    yield f"</g>\n</svg>\n<figcaption>Hybrid similarity of each pair of answers.{means}</figcaption>\n</figure>"
-
-
-def _block_means(matrix: Matrix, block: int) -> Matrix:
-    starts = np.arange(0, len(matrix), block)
-    sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
-    sizes = np.diff(np.append(starts, len(matrix)))
-    means: Matrix = sums / np.outer(sizes, sizes)
-    return means
-
-
-def _axes(numbers: Sequence[int], side: int) -> Iterator[str]:
-    """The answers' numbers along both edges; only some of them where all would not fit."""
-    step = -(-len(numbers) // _MOST_LABELS)
-    for place in range(0, len(numbers), step):
-        middle = place * side + side / 2
-        yield f'<text x="{middle:g}" y="-8" text-anchor="middle">{numbers[place]}</text>'
-        yield f'<text x="-6" y="{middle + 4.5:g}" text-anchor="end">{numbers[place]}</text>'
-
-
-def _cells(grid: Matrix, numbers: Sequence[int], side: int) -> Iterator[str]:
-    has_labels = len(numbers) <= _MOST_LABELS
-    for row, values in enumerate(grid.tolist()):
-        for column, value in enumerate(values):
-            x, y = column * side, row * side
-            tooltip = f"<title>Answers {numbers[row]} and {numbers[column]}: {value:.3f}</title>"
-            yield f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="{colour(value)}">{tooltip}</rect>'
-            if has_labels:
-                ink = "#000" if value >= _LIGHT_FROM else "#fff"
-                place = f'x="{x + side // 2}" y="{y + side / 2 + 4.5:g}" text-anchor="middle" pointer-events="none"'
-                yield f'<text {place} fill="{ink}">{value:.2f}</text>'
-
-
-def _plain_cells(grid: Matrix, side: int) -> Iterator[str]:
-    """One path for each of a hundred colours: a large matrix stays a small file."""
-    levels = np.rint(grid * 100).astype(int)
-    for level in np.unique(levels).tolist():
-        places = np.argwhere(levels == level).tolist()
-        path = "".join(f"M{column * side} {row * side}h{side}v{side}h-{side}z" for row, column in places)
-        yield f'<path fill="{colour(level / 100)}" shape-rendering="crispEdges" d="{path}"/>'
-
-
-def _legend(threshold: float, top: int) -> Iterator[str]:
-    """The scale from 0 to 1 with a mark at the threshold."""
-    yield from (f'<rect x="{2 * k}" y="{top}" width="2.2" height="12" fill="{colour(k / 99)}"/>' for k in range(100))
-    yield f'<path d="M{200 * threshold:g} {top - 4}v20" stroke="currentColor" stroke-width="2"/>'
-    yield f'<text x="0" y="{top + 28}">0</text><text x="200" y="{top + 28}" text-anchor="end">1</text>'
-    yield f'<text x="100" y="{top + 28}" text-anchor="middle">threshold {threshold:g}</text>'
-
-
 def _likeness(score: Score) -> Iterator[str]:
     """Which answers are the same program, which is the most and which the least like the others."""
     groups = identical_groups(score)
@@ -223,6 +155,44 @@ def _likeness(score: Score) -> Iterator[str]:
             lines.append(f"{words}: {_extreme(score, extreme)}")
     if lines:
         yield "<h2>Which answers are alike</h2>\n<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>"
+
+
+def _behaviour(behaviour: Behaviour | None) -> Iterator[str]:
+    """What the answers do, where they were run: the numbers, the groups, and what each group gave on every input."""
+    if behaviour is None:
+        return
+    yield '<h2>What the answers do</h2>\n<dl class="cards">'
+    for number in show_numbers(behaviour):
+        words = f'<dd class="soft">{number.explanation}</dd>'
+        yield f'<div><dt>{number.label}</dt><dd class="number">{number.text}</dd>{words}</div>'
+    yield "</dl>"
+    right = show_correctness(behaviour)
+    lines = [LIMITS, *([f"Expected results: {right}"] if right else []), *behaviour.notes]
+    for place, group in enumerate(behaviour.groups, start=1):
+        lines.append(f"Group {place}: answers {', '.join(str(member + 1) for member in group.members)}")
+    yield "<ul>" + "".join(f"<li>{_text(line)}</li>" for line in lines) + "</ul>"
+    if not behaviour.groups:
+        return
+    shown = behaviour.groups[:_MOST_GROUPS]
+    trials = {trial.index: trial for trial in behaviour.trials}
+    heads = "".join(f'<th scope="col">Group {place}</th>' for place in range(1, len(shown) + 1))
+    yield f'<figure tabindex="0"><table><thead><tr><th scope="col">Input</th>{heads}</tr></thead>\n<tbody>'
+    for place, item in enumerate(behaviour.inputs):
+        given = (show_outcome(trials[group.typical].outcomes[place]) for group in shown)
+        cells = "".join(f"<td><code>{_text(text)}</code></td>" for text in given)
+        yield f'<tr><th scope="row"><code>{_text(item.text)}</code></th>{cells}</tr>'
+    left = len(behaviour.groups) - len(shown)
+    more = f" {left} more groups are in the JSON file." if left else ""
+    words = f"What the typical answer of each group gave.{more} Run by {_text(behaviour.engine)}."
+    yield f"</tbody></table><figcaption>{words}</figcaption></figure>"
+
+
+def _reach(score: Score) -> Iterator[str]:
+    """What answers reach for, by their syntax."""
+    found = profile([sample.code for sample in score.samples], score.language)
+    sentences = found.sentences() if found else ()
+    if sentences:
+        yield "<h2>What the answers reach for</h2>\n<ul>" + "".join(f"<li>{_text(line)}</li>" for line in sentences) + "</ul>"
 
 
 def _answers(score: Score, rows: Iterable[int]) -> str:

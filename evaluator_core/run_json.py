@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, TypeVar
 
 import numpy as np
 
+from evaluator_core.behaviour.behaviour_json import from_json, to_json
 from evaluator_core.errors import ResultDamaged
-from evaluator_core.types import Matrix, Metrics, Pair, Reply, Run, RunSettings, Sample, SampleFailure, Score, Weights
+from evaluator_core.statistics import uncertainty
+from evaluator_core.types import Matrix, Metrics, Pair, Reply, Run, RunSettings, Sample, SampleFailure, Score, Version, Weights
 
 SCHEMA_VERSION = 1
 
@@ -32,6 +34,11 @@ def format_run(run: Run) -> Iterator[str]:
     yield from _list("pairwise", map(_pair, score.pairs()))
     yield ",\n"
     yield from _list("conversation_history", (_json(conversation(run, sample)) for sample in score.samples))
+    yield f',\n"uncertainty": {_json(asdict(uncertainty(score, run.behaviour)))}'
+    if run.versions:
+        yield f',\n"versions": {_json([_version(version) for version in run.versions])}'
+    if run.behaviour is not None:
+        yield f',\n"behaviour": {_json(to_json(run.behaviour))}'
     yield f',\n"notes": {_json(list(score.notes))}\n}}\n'
 
 
@@ -60,6 +67,18 @@ def parse_run(text: str) -> Run:
         raise ResultDamaged(f"it cannot be read as a run ({type(error).__name__}: {error})") from error
 
 
+def parse_part(text: str, key: str) -> Any:
+    """One part of a text of ``format_run``, read without the rest; ``None`` when it has none, or is written otherwise."""
+    mark = f"\n{_json(key)}: "  # a line begins so nowhere else: within a JSON string a line end is an escape
+    place = text.find(mark)
+    if place < 0:
+        return None
+    try:
+        return json.JSONDecoder().raw_decode(text, place + len(mark))[0]
+    except (ValueError, RecursionError):
+        return None
+
+
 def _head(run: Run) -> dict[str, Any]:
     score, settings = run.score, run.settings
     return {
@@ -84,6 +103,10 @@ def _head(run: Run) -> dict[str, Any]:
         "normalized_confidence_percent": score.normalized_confidence_percent,
         "n_samples": len(score.samples),
     }
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {"n_samples": version.n_samples, **asdict(version.metrics), "until": version.until.isoformat()}
 
 
 def _output(sample: Sample) -> dict[str, Any]:
@@ -144,6 +167,10 @@ def _run(data: Mapping[str, Any]) -> Run:
         failures=tuple(
             SampleFailure(_count(item["index"]), _text(item["kind"]), _text(item["message"])) for item in data["failures"]
         ),
+        behaviour=from_json(data["behaviour"]) if data.get("behaviour") is not None else None,
+        versions=tuple(
+            Version(_count(item["n_samples"]), _metrics(item), _moment(item["until"])) for item in data.get("versions", [])
+        ),
     )
 
 
@@ -174,9 +201,13 @@ def _score(data: Mapping[str, Any], settings: Mapping[str, Any]) -> Score:
         ast=ast if has_structure else None,
         text=text,
         hybrid=hybrid,
-        metrics=Metrics(*(_percent(data[field.name]) for field in fields(Metrics))),
+        metrics=_metrics(data),
         notes=_texts(data.get("notes", [])),
     )
+
+
+def _metrics(data: Mapping[str, Any]) -> Metrics:
+    return Metrics(*(_percent(data[field.name]) for field in fields(Metrics)))
 
 
 def _sample(output: Mapping[str, Any]) -> Sample:

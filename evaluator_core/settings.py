@@ -14,6 +14,7 @@ from evaluator_core.errors import InvalidInput
 from evaluator_core.secret import Secret
 
 DEFAULT_RESULTS_DIR = "results"
+DEFAULT_BEHAVIOUR_SECONDS = 600
 
 VARIABLES: dict[str, str] = {
     "EVALUATOR_RESULTS_DIR": "where runs are stored",
@@ -32,6 +33,7 @@ VARIABLES: dict[str, str] = {
     "EVALUATOR_RUNS_AT_ONCE": "runs at the same time",
     "EVALUATOR_RUNS_WAITING": "runs that may wait for their turn",
     "EVALUATOR_REQUESTS_PER_MINUTE": "requests to the routes that one client may make in a minute",
+    "EVALUATOR_BEHAVIOUR_SECONDS": "longest time for running the answers of one run in the sandbox",
 }
 """Every variable that the program reads, and what it is for."""
 
@@ -68,6 +70,8 @@ class ServerSettings:
     """Runs that may wait for their turn; the next one is refused."""
     requests_per_minute: int = 120
     """Requests to the routes that one client may make in a minute."""
+    behaviour_seconds: int = DEFAULT_BEHAVIOUR_SECONDS
+    """Longest time for running the answers of one run in the sandbox."""
 
 
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -78,6 +82,7 @@ NUMBERS = {
     "EVALUATOR_RUNS_AT_ONCE": ("runs_at_once", 1),
     "EVALUATOR_RUNS_WAITING": ("runs_waiting", 0),
     "EVALUATOR_REQUESTS_PER_MINUTE": ("requests_per_minute", 1),
+    "EVALUATOR_BEHAVIOUR_SECONDS": ("behaviour_seconds", 1),
 }
 """The limits by variable: the field that each sets, and its least value."""
 
@@ -89,14 +94,14 @@ def server_settings(listen_address: str | None) -> ServerSettings:
     then a proxy stands before it.
     """
     problems, numbers = [], {}
-    for variable, (field, least) in NUMBERS.items():
-        text = os.environ.get(variable, "").strip()
-        if not text:
+    for variable, (field, _) in NUMBERS.items():
+        try:
+            number = _number(variable)
+        except InvalidInput as error:
+            problems.append(str(error))
             continue
-        if text.isascii() and text.isdigit() and least <= int(text) <= 10**12:
-            numbers[field] = int(text)
-        else:
-            problems.append(f"{variable}: {text[:40]!r} is not a whole number from {least} on")
+        if number is not None:
+            numbers[field] = number
     token = Secret(os.environ.get("EVALUATOR_API_TOKEN", ""))
     if token and not token.reveal().isascii():
         problems.append("EVALUATOR_API_TOKEN: it holds other characters than ASCII, which no header can carry")
@@ -111,6 +116,21 @@ def server_settings(listen_address: str | None) -> ServerSettings:
         exposed=beyond or any(not is_loopback(name) for name in hosts),
         **numbers,
     )
+
+
+def behaviour_seconds() -> int:
+    """Longest time for running the answers of one run in the sandbox: a limit of the terminal and of the library, too."""
+    return _number("EVALUATOR_BEHAVIOUR_SECONDS") or DEFAULT_BEHAVIOUR_SECONDS
+
+
+def _number(variable: str) -> int | None:
+    """The whole number that a variable sets; ``None`` when it is not set."""
+    text, least = os.environ.get(variable, "").strip(), NUMBERS[variable][1]
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 13 and int(text) >= least:
+        return int(text)
+    raise InvalidInput(f"{variable}: {text[:40]!r} is not a whole number from {least} on")
 
 
 def is_loopback(host: str | None) -> bool:

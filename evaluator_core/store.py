@@ -11,21 +11,24 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from evaluator_core.behaviour.behaviour_json import read_metrics
+from evaluator_core.behaviour.records import BehaviourMetrics
 from evaluator_core.errors import InvalidInput, ResultDamaged, ResultNotFound, StoreUnavailable
-from evaluator_core.journal import Journal, Unfinished, check_run_id, is_running, new_run_id, read_journal, run_ids
-from evaluator_core.line_file import append_line
+from evaluator_core.journal import Extension, Journal, Unfinished, check_run_id, is_running, new_run_id, read_journal, run_ids
 from evaluator_core.plan import Plan
-from evaluator_core.run_json import format_run, parse_run
-from evaluator_core.summary import HEADER, Summary, format_row, parse_summary, row_of
-from evaluator_core.types import Run
+from evaluator_core.run_json import format_run, parse_part, parse_run
+from evaluator_core.statistics import Interval, read_intervals
+from evaluator_core.summary import Summary, row_of
+from evaluator_core.summary_file import SummaryFile
+from evaluator_core.types import Run, Version
 
 SUMMARY = "summary.csv"
 
@@ -35,6 +38,7 @@ _NAME = re.compile(r"eval_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-[1-9]\d{0,5})?\.json",
 _LOCK = ".lock"
 _LOCK_SECONDS = 60.0
 _DRAFT = ".draft-"
+_RENEWED = ".renewed-"
 _UNFINISHED_RUNS = "unfinished"
 _ABANDONED_SECONDS = 3600.0
 
@@ -47,6 +51,20 @@ class Repair:
     """Names of whole JSON files that had no row."""
     unreadable: tuple[str, ...] = ()
     """JSON files that cannot be read as a run, each with the reason."""
+    damaged: tuple[str, ...] = ()
+    """Lines of the summary that are no row, as they stand; they are left there."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """What stands in a run's file and not in its row."""
+
+    intervals: Mapping[str, Interval]
+    """The 95 % interval of each metric that has one, by the metric's field."""
+    behaviour: BehaviourMetrics | None
+    """What its answers do; ``None`` when they were not run."""
+    temperature: float | None = None
+    """The temperature it was asked at; ``None`` for the endpoint's own."""
 
 
 def is_result_name(name: str) -> bool:
@@ -67,6 +85,7 @@ class Store:
         """Nothing is read or made yet: the folder appears with the first run."""
         self.folder = folder
         self._unfinished = folder / _UNFINISHED_RUNS
+        self._summary = SummaryFile(folder / SUMMARY)
 
     def ensure_writable(self) -> None:
         """Make the folder if there is none, and make sure that this user can write into it."""
@@ -86,24 +105,59 @@ class Store:
             with self._locked():
                 path = self._free_path(run.timestamp)
                 draft.replace(path)
-                self._append(format_row(row_of(run, path.as_posix())))
+                self._summary.append(row_of(run, path.as_posix()))
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
         return path
 
+    def add_behaviour(self, name: str, run: Run) -> Path:
+        """Write a stored run anew with the behaviour of ``run``; its numbers, and so its row, stay as they are. Its path."""
+        path = self.path_of(name)
+        with self._locked():
+            stored = self.load(name)
+            if stored.score.samples != run.score.samples:
+                raise InvalidInput(f"{name} has other answers now than those that were run: run them again")
+            self._write_draft(replace(stored, behaviour=run.behaviour, score=run.score)).replace(path)
+        return path
+
+    def renew(self, name: str, run: Run) -> Path:
+        """Put a run with more answers in the place of a stored one, whose numbers it keeps as a version. Its path."""
+        path = self.path_of(name)
+        with self._locked():
+            stored = self.load(name)
+            answers = {sample.index for sample in run.score.samples}
+            if not {sample.index for sample in stored.score.samples} < answers:
+                raise InvalidInput(
+                    f"{name} has been extended by another process meanwhile: its answers are not those of this run"
+                )
+            before = Version(len(stored.score.samples), stored.score.metrics, datetime.now().astimezone())
+            draft = self._write_draft(replace(run, versions=(*stored.versions, before)))
+            # Between the two files a crash leaves the mark, by which the next start puts the row right.
+            mark = self.folder / f"{_RENEWED}{name}"
+            mark.touch()
+            draft.replace(path)
+            self._summary.put(row_of(run, path.as_posix()))
+            mark.unlink()
+        return path
+
     def load(self, name: str) -> Run:
         """The run stored under a file name such as ``eval_2025-09-18_11-20-03.json``."""
-        path = self.path_of(name)
         try:
-            # Whatever was written beside JSON, reading must not fail on it before the parser has said what is wrong.
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
-        try:
-            return parse_run(text)
+            return parse_run(self._text(name))
         except ResultDamaged as error:
             raise ResultDamaged(f"{name}: {error}") from error
+
+    def facts(self, name: str) -> StoredFacts:
+        """What a list of runs tells of a stored one beyond its row, without reading the rest of its file."""
+        text = self._text(name)
+        settings = parse_part(text, "settings")
+        warmth = settings.get("temperature") if isinstance(settings, dict) else None
+        return StoredFacts(
+            read_intervals(parse_part(text, "uncertainty")),
+            read_metrics(parse_part(text, "behaviour")),
+            float(warmth) if isinstance(warmth, int | float) else None,
+        )
 
     def path_of(self, name: str) -> Path:
         """The file of that name in the folder; ``ResultNotFound`` for any other name, wherever it would lead."""
@@ -124,7 +178,7 @@ class Store:
 
     def summary(self) -> Summary:
         """All rows of the summary, and the lines that are damaged."""
-        return parse_summary(self._summary_bytes().decode("utf-8", "replace"))
+        return self._summary.read()
 
     def repair(self) -> Repair:
         """Put right what a crash left: cut a row that was not finished, give each whole file its row, drop old drafts."""
@@ -132,30 +186,46 @@ class Store:
             return Repair()
         self._drop_abandoned_drafts()
         with self._locked():
-            self._mend_summary_end()
-            listed = {row.saved_file.replace("\\", "/").rsplit("/", 1)[-1] for row in self.summary().rows}
+            self._summary.mend_end()
+            self._finish_renewals()
+            summary = self.summary()
+            listed = {row.file_name for row in summary.rows}
             added, unreadable = [], []
             for name in self.names():
                 if name in listed:
                     continue
                 try:
                     run = self.load(name)
-                    self._append(format_row(row_of(run, (self.folder / name).as_posix())))
+                    self._summary.append(row_of(run, (self.folder / name).as_posix()))
                     added.append(name)
                 except ResultDamaged as error:
                     unreadable.append(str(error))
                 except ValueError as error:
                     unreadable.append(f"{name}: {error}")
-        return Repair(tuple(added), tuple(unreadable))
+        return Repair(tuple(added), tuple(unreadable), summary.damaged)
 
-    def start_journal(self, plan: Plan, created_at: datetime) -> Journal:
+    def start_journal(self, plan: Plan, created_at: datetime, extension: Extension | None = None) -> Journal:
         """The journal of a new run, begun with what is to be asked."""
         try:
             self._unfinished.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._unwritable(error) from error
         journal = Journal(self._unfinished, new_run_id(created_at))
-        journal.begin(plan, created_at)
+        journal.begin(plan, created_at, extension)
+        return journal
+
+    def start_extension(self, plan: Plan, run: Run, extension: Extension) -> Journal:
+        """The journal of a run that asks for more answers of a stored one, begun with those that it has."""
+        for run_id in run_ids(self._unfinished):
+            with suppress(ResultDamaged, ResultNotFound):
+                other = self.unfinished(run_id).extension
+                if other is not None and other.name == extension.name:
+                    raise InvalidInput(f"{extension.name} is being extended already: go on with {run_id} first, or wait for it")
+        journal = self.start_journal(plan, run.created_at, extension)
+        for sample in run.score.samples:
+            journal.add(sample.reply)
+        for failure in run.failures:
+            journal.add(failure)
         return journal
 
     def reopen_journal(self, run_id: str) -> Journal:
@@ -170,8 +240,12 @@ class Store:
         """The names of the unfinished runs that no process works on, oldest first: those that can be resumed."""
         return tuple(run_id for run_id in run_ids(self._unfinished) if not is_running(self._unfinished, run_id))
 
-    def find_saved(self, created_at: datetime) -> Path | None:
-        """The file of the run that was started at that very moment, when it is stored already."""
+    def find_stored(self, unfinished: Unfinished) -> Path | None:
+        """The file of a run that has a journal, when it is stored already."""
+        created_at, extension = unfinished.created_at, unfinished.extension
+        if extension is not None:
+            is_done = self.load(extension.name).settings.n_requested > extension.since
+            return self.path_of(extension.name) if is_done else None
         prefix = f"eval_{created_at:%Y-%m-%d_%H-%M-%S}"
         for name in self.names():
             if name.startswith(prefix):
@@ -187,9 +261,20 @@ class Store:
         repair = store.repair()
         if repair.rows_added:
             _log.warning("added %d rows to %s that a crash had left out", len(repair.rows_added), folder / SUMMARY)
+        if repair.damaged:
+            first = ascii(repair.damaged[0][:120])
+            _log.warning("passed over %d damaged lines of %s, the first: %s", len(repair.damaged), folder / SUMMARY, first)
         for reason in repair.unreadable:
             _log.warning("skipped a file in %s: %s", folder, reason)
         return store
+
+    def _text(self, name: str) -> str:
+        path = self.path_of(name)
+        try:
+            # Whatever was written beside JSON, reading must not fail on it before the parser has said what is wrong.
+            return path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -232,28 +317,12 @@ class Store:
             number += 1
         return path
 
-    def _summary_bytes(self) -> bytes:
-        path = self.folder / SUMMARY
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
-
-    def _mend_summary_end(self) -> None:
-        """Cut a row that was not finished; end a last row that lacks only its line end."""
-        data = self._summary_bytes()
-        # "surrogateescape" keeps the length, also where the cut went through a character.
-        torn = parse_summary(data.decode("utf-8", "surrogateescape")).torn
-        if torn:
-            os.truncate(self.folder / SUMMARY, len(data) - len(torn.encode("utf-8", "surrogateescape")))
-        elif data and not data.endswith(b"\n"):
-            append_line(self.folder / SUMMARY, b"")
-
-    def _append(self, row: str) -> None:
-        # CSV has no escape for a lone surrogate; it becomes "?" there, and the JSON file keeps it.
-        append_line(self.folder / SUMMARY, row.encode("utf-8", "replace"), header=HEADER.encode(), durable=True)
+    def _finish_renewals(self) -> None:
+        for mark in self.folder.glob(f"{_RENEWED}*"):
+            name = mark.name.removeprefix(_RENEWED)
+            with suppress(ResultDamaged, ResultNotFound):
+                self._summary.put(row_of(self.load(name), (self.folder / name).as_posix()))
+            mark.unlink(missing_ok=True)
 
     def _drop_abandoned_drafts(self) -> None:
         for draft in self.folder.glob(f"{_DRAFT}*.json"):

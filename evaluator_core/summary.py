@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 
 from evaluator_core.types import Run
 
@@ -29,6 +29,11 @@ class SummaryRow:
     """How many samples were scored."""
     saved_file: str
     """Path of the run's JSON file."""
+
+    @property
+    def file_name(self) -> str:
+        """The name of the run's file, whichever system wrote the row."""
+        return self.saved_file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 COLUMNS = tuple(field.name for field in fields(SummaryRow))
@@ -88,6 +93,18 @@ def parse_summary(text: str) -> Summary:
     torn = _torn_end(rest, is_whole_text=end == 0)
     damaged += _lines(rest.removesuffix(torn))
     return Summary(tuple(rows), tuple(damaged), torn)
+
+
+def replace_row(text: str, row: SummaryRow) -> str:
+    """The text with ``row`` in place of the row of the same result file, wherever that lies; all else stays as it is.
+
+    Where there is none, the row is added at the end.
+    """
+    for match in _ROW.finditer(text):
+        known = _row(match)
+        if known is not None and known.file_name == row.file_name:
+            return text[: match.start()] + format_row(replace(row, saved_file=known.saved_file)) + text[match.end() :]
+    return (text or HEADER) + format_row(row)
 
 
 def _torn_end(text: str, *, is_whole_text: bool) -> str:

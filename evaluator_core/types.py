@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from evaluator_core.behaviour.records import Behaviour
 
 Matrix = NDArray[np.float64]
 """N×N similarities in [0, 1]: symmetric, with ones on the diagonal."""
@@ -178,6 +181,18 @@ class RunSettings:
     """Sample k was asked for with seed + k; ``None`` for no seed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The numbers of a run before more answers were asked for."""
+
+    n_samples: int
+    """How many samples they were made of."""
+    metrics: Metrics
+    """The three numbers."""
+    until: datetime
+    """When the next version took their place."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """One finished evaluation: what was asked, what came, and how it scored."""
@@ -196,6 +211,10 @@ class Run:
     """The samples and how alike they are."""
     failures: tuple[SampleFailure, ...] = ()
     """The requests that brought nothing."""
+    behaviour: Behaviour | None = None
+    """What the answers do when they are run; ``None`` when they were not."""
+    versions: tuple[Version, ...] = ()
+    """Its numbers before it was extended, oldest first; empty for a run that never was."""
 
     @property
     def timestamp(self) -> str:

@@ -17,7 +17,8 @@ import pytest
 from evaluator_core.export import answers_zip, pairs_csv, summary_csv
 from evaluator_core.languages import LANGUAGES, Language
 from evaluator_core.metrics import CAUTION, READING_WORDS, read
-from evaluator_core.report import colour, html_report
+from evaluator_core.report import html_report
+from evaluator_core.report_heatmap import colour
 from evaluator_core.summary import COLUMNS, SummaryRow, parse_summary, row_of
 from evaluator_core.types import Reply, Run, RunSettings, SampleFailure
 from tests.runs import ALIKE, BUILTIN, LOOP, detailed_run, make_run, run_of
@@ -248,7 +249,8 @@ def test_the_numbers_are_those_of_the_run(make: Callable[[], Run]) -> None:
 
 def test_a_run_without_numbers_says_so() -> None:
     page = Page(html_report(make_run([LOOP])))
-    assert page.texts["dd"][:6:2] == ["–"] * 3
+    assert page.texts["dd"][:9:3] == ["–"] * 3
+    assert page.texts["dd"][1:9:3] == ["not enough samples for an interval"] * 3
     assert "svg" not in page.tags
     assert "Fewer than two answers: there is nothing to compare, so there are no numbers." in page.texts["li"]
     assert "article" not in Page(html_report(make_run([]))).tags

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from evaluator_core.endpoint import custom_endpoint
 from evaluator_core.errors import AuthenticationFailed, ResultNotFound, RunCancelled
 from evaluator_core.jobs import JobRunner, JobState
 from evaluator_core.plan import Plan, make_plan
@@ -93,6 +95,7 @@ def test_cancel_keeps_what_arrived_and_resume_goes_on(
 ) -> None:
     job_id = runner.start(plan())
     arrived(runner, job_id, 2, openai_at)
+    openai_at.wait_for_requests(4)  # one that comes late would look like a request of the resumed run
     runner.cancel(job_id)
     job = runner.wait(job_id, 60)
     assert job.state is JobState.CANCELLED
@@ -106,6 +109,21 @@ def test_cancel_keeps_what_arrived_and_resume_goes_on(
     assert runner.wait(resumed, 60).state is JobState.DONE
     assert sorted(body["seed"] for body in openai_at.requests[before:]) == [2, 3]
     assert store.interrupted() == ()
+
+
+def test_a_key_for_one_use_serves_the_resume_in_the_same_process(
+    runner: JobRunner, gate: threading.Event, openai_at: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = custom_endpoint(openai_at.base_url, name="elsewhere", key=KEY)
+    job_id = runner.start(replace(plan(), endpoint=endpoint))
+    arrived(runner, job_id, 2, openai_at)
+    runner.cancel(job_id)
+    job = runner.wait(job_id, 60)
+    assert job.run_id is not None
+    gate.set()
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name)
+    assert runner.wait(runner.resume(job.run_id), 60).state is JobState.DONE
 
 
 def test_cancel_of_a_waiting_job_asks_nothing(runner: JobRunner, gate: threading.Event, openai_at: ModelServer) -> None:

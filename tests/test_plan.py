@@ -64,17 +64,18 @@ def test_a_key_of_the_environment_goes_to_its_own_endpoint_only(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("prompt", value) for value in ("", "  \n", 7, None, ["p"], "x" * 1_000_001)),
+        *(("prompt", value) for value in ("", "  \n", 7, None, ["p"], "x" * 1_000_001, "\ud800")),
         *(("n_samples", value) for value in (1, 0, -1, 2.0, "5", True, None, 2001)),
-        *(("threshold", value) for value in (-0.1, 1.1, "x", None, True, float("nan"), float("inf"))),
+        *(("threshold", value) for value in (-0.1, 1.1, "x", None, True, float("nan"), float("inf"), 10**400)),
         *(("temperature", value) for value in (-1, 2.5, "warm", False)),
         *(("max_tokens", value) for value in (0, 1.5, "all")),
         *(("language", value) for value in ("", 3, None, "x" * 50, "a\nb")),
         *(("seed", value) for value in (-1, 1.5, 2**31)),
         *(("concurrency", value) for value in (0, 257)),
-        *(("model", value) for value in (7, "m" * 201)),
+        *(("model", value) for value in (7, "m" * 201, "\udfff")),
         ("endpoint", 7),
         ("system_prompt", 7),
+        ("system_prompt", "half \ud83d"),
     ],
 )
 def test_a_bad_value_is_named(field: str, value: Any) -> None:
@@ -95,6 +96,32 @@ def test_all_bad_fields_are_named_at_once() -> None:
         "seed: 'x'",
     ):
         assert part in message
+
+
+@pytest.mark.parametrize(
+    ("where", "named"),
+    [
+        ({"endpoint": "nowhere"}, "endpoint: 'nowhere' is not known"),
+        ({"endpoint": "ftp://x/v1", "model": "m"}, "endpoint: "),
+        ({"endpoint": "http://127.0.0.1:9/v1"}, "model: name the model"),
+        ({"model": "builtin/other"}, "model: the built-in model is"),
+        ({"model": "m" * 201, "endpoint": "nowhere"}, "model: 'mmm"),
+        ({"target_url": "http://u:p@x/v1", "request_schema": {"type": "soap"}}, "it holds a user name"),
+        ({"target_url": "http://x/v1", "request_schema": []}, "request_schema: is not an object"),
+        ({"target_url": "http://x/\ud800", "request_schema": {"model": "m"}}, "target_url: "),
+    ],
+)
+def test_whom_to_ask_is_checked_together_with_all_else(where: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        plan_from_payload({"prompt": "", "n_samples": 1} | where)
+    assert all(part in str(caught.value) for part in ("prompt: '' is empty", "n_samples: 1 is not", named))
+
+
+@pytest.mark.parametrize("key", ["a\nb", "schlüssel", "a b", 7])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(key: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        plan_from_payload(OLDER | {"request_schema": {"model": "m", "api_key": key}})
+    assert str(caught.value) == "request_schema.api_key: is not a text of ASCII characters without blanks"
 
 
 def test_all_bad_fields_of_the_older_form_are_named_at_once() -> None:

@@ -15,7 +15,8 @@ from evaluator_core.store import Store
 from tests.runs import BUILTIN, LOOP, assert_same_run, detailed_run, make_run
 
 DOCUMENTED_KEYS = """schema_version timestamp created_at model endpoint question language settings agreement_percent
-    confidence_percent normalized_confidence_percent n_samples outputs failures pairwise conversation_history notes""".split()
+    confidence_percent normalized_confidence_percent n_samples outputs failures pairwise conversation_history
+    uncertainty notes""".split()
 SETTINGS_KEYS = "n_requested threshold temperature max_tokens system_prompt seed weights".split()
 OUTPUT_KEYS = "index text code parses finish_reason latency_seconds prompt_tokens completion_tokens".split()
 ADDED_OUTPUT_KEYS = "reported_model system_fingerprint".split()
@@ -133,7 +134,7 @@ DAMAGES: dict[str, Callable[[Any], Any]] = {
     **{
         f"without {key}": _drop(key)
         for key in DOCUMENTED_KEYS
-        if key not in ("timestamp", "n_samples", "conversation_history", "notes")
+        if key not in ("timestamp", "n_samples", "conversation_history", "uncertainty", "notes")
     },
     "similarity 7": _set("pairwise", 0, "hybrid_similarity", to=7),
     "similarity below 0": _set("pairwise", 0, "text_similarity", to=-0.01),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluator_core.errors import InvalidInput
-from evaluator_core.settings import VARIABLES, ServerSettings, is_loopback, server_settings
+from evaluator_core.settings import NUMBERS, VARIABLES, ServerSettings, behaviour_seconds, is_loopback, server_settings
 
 
 def test_a_server_on_loopback_is_known_by_its_own_names_alone() -> None:
@@ -31,21 +31,24 @@ def test_a_name_that_is_not_this_machines_own_means_a_proxy(monkeypatch: pytest.
 def test_every_bad_number_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVALUATOR_MAX_SAMPLES", "1")
     monkeypatch.setenv("EVALUATOR_RUNS_AT_ONCE", "many")
+    monkeypatch.setenv("EVALUATOR_MAX_TOKENS", "9" * 5000)
     monkeypatch.setenv("EVALUATOR_API_TOKEN", "schlüssel")
     with pytest.raises(InvalidInput) as caught:
         server_settings("127.0.0.1")
-    assert all(name in str(caught.value) for name in ("EVALUATOR_MAX_SAMPLES", "EVALUATOR_RUNS_AT_ONCE", "EVALUATOR_API_TOKEN"))
+    names = ("EVALUATOR_MAX_SAMPLES", "EVALUATOR_RUNS_AT_ONCE", "EVALUATOR_MAX_TOKENS", "EVALUATOR_API_TOKEN")
+    assert all(name in str(caught.value) for name in names)
     assert "schlüssel" not in str(caught.value)
 
 
 def test_limits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = {name: 7 for name in VARIABLES if name.startswith(("EVALUATOR_MAX_", "EVALUATOR_RUNS_", "EVALUATOR_REQUESTS_"))}
+    numbers = {name: 7 for name in VARIABLES if name in NUMBERS}
     numbers["EVALUATOR_MAX_BODY_BYTES"] = 5000
     for name, value in numbers.items():
         monkeypatch.setenv(name, str(value))
     settings = server_settings("localhost")
     assert (settings.max_body_bytes, settings.max_samples, settings.max_tokens) == (5000, 7, 7)
     assert (settings.runs_at_once, settings.runs_waiting, settings.requests_per_minute) == (7, 7, 7)
+    assert settings.behaviour_seconds == behaviour_seconds() == 7
 
 
 def test_a_token_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

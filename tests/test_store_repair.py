@@ -25,8 +25,9 @@ _CRASH = """
 import os, signal, sys
 from pathlib import Path
 from evaluator_core.store import Store
+from evaluator_core.summary_file import SummaryFile
 from tests.runs import detailed_run
-Store._append = lambda store, row: os.kill(os.getpid(), signal.SIGKILL)
+SummaryFile.append = lambda file, row: os.kill(os.getpid(), signal.SIGKILL)
 Store(Path(sys.argv[1])).save(detailed_run())
 """
 
@@ -148,6 +149,19 @@ def test_a_file_that_is_no_run_is_named_and_passed_over(content: bytes, tmp_path
     with caplog.at_level(logging.WARNING):
         Store.open(tmp_path)
     assert bad in caplog.text
+
+
+def test_a_damaged_line_is_named_and_left_where_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = Store(tmp_path)
+    store.save(make_run())
+    with (tmp_path / SUMMARY).open("a") as file:
+        file.write("gar\x1b[2Jbage\n")
+    content = (tmp_path / SUMMARY).read_bytes()
+    with caplog.at_level(logging.WARNING):
+        assert len(Store.open(tmp_path).summary().rows) == 1
+    assert "1 damaged lines" in caplog.text
+    assert "'gar\\x1b[2Jbage'" in caplog.text
+    assert (tmp_path / SUMMARY).read_bytes() == content
 
 
 def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
