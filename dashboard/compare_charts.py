@@ -9,8 +9,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dashboard.charts import CANVAS, LABELS_UP_TO, PLAIN, SCALE
-from dashboard.words import visible
+from dashboard.charts import CANVAS, INK, LABELS_UP_TO, PALETTE, PLAIN, SCALE, cell_labels, in_page_ink
+from dashboard.uncertainty_view import show_interval, uncertainty_of
+from dashboard.words import escape, visible
+from evaluator_core.behaviour.showing import LABELS as BEHAVIOUR_LABELS
+from evaluator_core.behaviour.showing import show_numbers
 from evaluator_core.cross import Block
 from evaluator_core.metrics import LABELS, pair_values
 from evaluator_core.types import Run
@@ -19,8 +22,6 @@ LETTERS = "ABCDEF"
 DRAWN = 100
 """Answers in a heatmap: beyond that a cell is smaller than a dot, and several such charts stall a browser."""
 
-# Each stands out from the light and the dark background alike, at more than 4 to 1.
-_COLOURS = ["#2f7fc1", "#d9480f", "#128a63", "#b5589a", "#9a7400", "#6b7a8c"]
 _DASHES = [[1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [12, 4]]
 _BINS = 20
 
@@ -42,26 +43,38 @@ class Chosen:
         return f"{self.letter} · {visible(self.run.model, 40)}"
 
 
-def metric_bars(runs: Sequence[Chosen], *, ink: str) -> alt.LayerChart | alt.FacetChart:
-    """The three metrics, a bar for each run, its number in ``ink``. A metric that a run does not have is left out."""
+def metric_bars(runs: Sequence[Chosen]) -> alt.LayerChart | alt.FacetChart:
+    """The three metrics, a bar for each run, with its number. A metric that a run does not have is left out."""
     rows = [
-        {"Metric": label, "letter": chosen.letter, "Run": chosen.label, "Percent": value}
+        {"Metric": label, "letter": chosen.letter, "Run": chosen.label, "Percent": value, **_ends(chosen.run, field, value)}
         for chosen in runs
         for field, label in LABELS.items()
         if (value := getattr(chosen.run.score.metrics, field)) is not None
     ]
-    frame = pd.DataFrame(rows, columns=["Metric", "letter", "Run", "Percent"])
+    frame = pd.DataFrame(rows, columns=["Metric", "letter", "Run", "Percent", "low", "high", "interval"])
     frame["text"] = [f"{letter}  {value:.1f}" for letter, value in zip(frame["letter"], frame["Percent"], strict=True)]
     names = alt.Axis(labelExpr="split(datum.label, ' ')", ticks=False)  # one word a line: room on a telephone
     base = alt.Chart(frame).encode(
-        x=alt.X("Percent:Q", title="Percent", scale=alt.Scale(domain=[0, 112]), axis=alt.Axis(values=[0, 25, 50, 75, 100])),
+        x=alt.X("Percent:Q", title="Percent", scale=alt.Scale(domain=[0, 118]), axis=alt.Axis(values=[0, 25, 50, 75, 100])),
         y=alt.Y("Metric:N", sort=list(LABELS.values()), title=None, axis=names),
         yOffset=alt.YOffset("letter:N"),
-        tooltip=["Run:N", "Metric:N", alt.Tooltip("Percent:Q", format=".1f")],
+        tooltip=["Run:N", "Metric:N", alt.Tooltip("Percent:Q", format=".1f"), alt.Tooltip("interval:N", title="95 % interval")],
     )
     bars = base.mark_bar().encode(color=_colour(runs))
-    values = base.mark_text(align="left", baseline="middle", dx=4, dy=4, fontSize=12, color=ink).encode(text="text:N")
-    return alt.layer(bars, values).properties(height=80 + 20 * len(runs) + len(LABELS) * (20 + 20 * len(runs)))
+    whiskers = base.mark_rule(strokeWidth=2, color=INK, yOffset=4).encode(x=alt.X("low:Q"), x2="high:Q")
+    values = base.mark_text(align="left", baseline="middle", dx=6, dy=4, fontSize=12, color=INK).encode(
+        x=alt.X("high:Q"), text="text:N"
+    )
+    height = 80 + 20 * len(runs) + len(LABELS) * (20 + 20 * len(runs))
+    return in_page_ink(alt.layer(bars, whiskers, values).properties(height=height))
+
+
+def _ends(run: Run, field: str, value: float) -> dict[str, object]:
+    """Where a metric's interval ends, or the number itself where there is none."""
+    interval = uncertainty_of(run).intervals.get(field)
+    if interval is None:
+        return {"low": value, "high": value, "interval": "too few answers"}
+    return {"low": interval.low, "high": interval.high, "interval": show_interval(interval)}
 
 
 def distributions(runs: Sequence[Chosen]) -> alt.Chart:
@@ -90,7 +103,7 @@ def distributions(runs: Sequence[Chosen]) -> alt.Chart:
         )
         .properties(height=320 + 20 * len(runs))
     )
-    return chart
+    return in_page_ink(chart)
 
 
 def cross_heatmap(block: Block, first: Chosen, second: Chosen, *, title: str) -> alt.LayerChart | alt.FacetChart:
@@ -104,7 +117,7 @@ def cross_heatmap(block: Block, first: Chosen, second: Chosen, *, title: str) ->
             "Similarity": block[:DRAWN, :DRAWN].ravel().round(3),
         }
     )
-    axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, domain=False)
+    axis = alt.Axis(labelAngle=0, labelOverlap=True, labelSeparation=6, labelPadding=6, ticks=False, domain=False)
     base = alt.Chart(frame).encode(
         x=alt.X(
             f"Answer of {second.letter}:O",
@@ -123,8 +136,7 @@ def cross_heatmap(block: Block, first: Chosen, second: Chosen, *, title: str) ->
     )
     layers = [cells]
     if large <= LABELS_UP_TO:
-        ink = alt.condition(alt.datum.Similarity > 0.6, alt.value("#1a1a1a"), alt.value("#ffffff"))
-        layers.append(base.mark_text(fontSize=11).encode(text=alt.Text("Similarity:Q", format=".2f"), color=ink))
+        layers.append(cell_labels(base))
     return alt.layer(*layers).properties(height=150 + max(130, min(420, 36 * len(down))), usermeta=CANVAS)
 
 
@@ -148,6 +160,22 @@ def difference_table(runs: Sequence[Chosen]) -> pd.DataFrame:
     return pd.DataFrame(rows).astype(numbers)
 
 
+def behaviour_html(runs: Sequence[Chosen]) -> str:
+    """What the answers of each run do, a column for each, as a table for ``st.html``; dashes where they were not run."""
+    rows: dict[str, list[str]] = {label: [] for label in (*BEHAVIOUR_LABELS.values(), "Expected results")}
+    for chosen in runs:
+        found = chosen.run.behaviour
+        texts = [number.text for number in show_numbers(found)] if found else ["–"] * len(BEHAVIOUR_LABELS)
+        texts.append(f"{found.correctness.pass_percent:.1f} % meet them" if found and found.correctness else "–")
+        for cells, text in zip(rows.values(), texts, strict=True):
+            cells.append(text)
+    lines = [
+        f'<tr><th scope="row">{label}</th>{"".join(f"<td>{escape(text)}</td>" for text in texts)}</tr>'
+        for label, texts in rows.items()
+    ]
+    return _table_html("What the answers of each run do", ["", *(chosen.letter for chosen in runs)], lines)
+
+
 def settings_table(runs: Sequence[Chosen]) -> pd.DataFrame:
     """How each run was made, a row for each setting; ``Differs`` says in a word whether the runs do."""
     rows = []
@@ -158,6 +186,27 @@ def settings_table(runs: Sequence[Chosen]) -> pd.DataFrame:
         row = {"Differs": "yes" if differs else "no", "Setting": name}
         rows.append(row | {chosen.letter: _shown(value) for chosen, value in zip(runs, values, strict=True)})
     return pd.DataFrame(rows)
+
+
+def settings_html(table: pd.DataFrame) -> str:
+    """The table for ``st.html``: settings that differ come first, in colour and in words; long ones scroll."""
+    letters = [column for column in table.columns if column not in ("Differs", "Setting")]
+    lines = []
+    for row in table.sort_values("Differs", ascending=False, kind="stable").to_dict("records"):
+        differs = row["Differs"] == "yes"
+        cells = "".join(f"<td><div>{escape(row[letter])}</div></td>" for letter in letters)
+        name = f'<th scope="row">{escape(row["Setting"])}{" <small>differs</small>" if differs else ""}</th>'
+        lines.append(f'<tr class="{"differs" if differs else "same"}">{name}{cells}</tr>')
+    return _table_html("Settings of each run", ["Setting", *letters], lines)
+
+
+def _table_html(label: str, heads: Sequence[str], lines: Sequence[str]) -> str:
+    """A table that scrolls by itself where it is too wide; ``lines`` are its rows, escaped already."""
+    written = "".join(f'<th scope="col">{escape(head)}</th>' if head else "<td></td>" for head in heads)
+    return (
+        f'<div class="scrolls" role="region" tabindex="0" aria-label="{label}">'
+        f'<table class="settings"><thead><tr>{written}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
 
 
 def _settings(run: Run) -> dict[str, object]:
@@ -185,4 +234,4 @@ def _shown(value: object) -> str:
 def _colour(runs: Sequence[Chosen]) -> alt.Color:
     order = [chosen.label for chosen in runs]
     key = alt.Legend(orient="bottom", columns=1, title=None, labelLimit=220)
-    return alt.Color("Run:N", sort=order, scale=alt.Scale(domain=order, range=_COLOURS[: len(order)]), legend=key)
+    return alt.Color("Run:N", sort=order, scale=alt.Scale(domain=order, range=list(PALETTE[: len(order)])), legend=key)

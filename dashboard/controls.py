@@ -30,6 +30,7 @@ _DEFAULTS: dict[str, Any] = {
     "system_prompt": DEFAULT_SYSTEM_PROMPT,
     "seed": None,
     "concurrency": None,
+    "behaviour": False,
     "address": "",
     "address_key": "",
     "address_model": "",
@@ -67,6 +68,12 @@ def ask_for_plan() -> Plan | None:
         key="form-threshold",
         help="From which similarity on two answers count as agreeing. It can be moved afterwards.",
     )
+    st.toggle(
+        "Run the answers, too",
+        _DEFAULTS["behaviour"],
+        key="form-behaviour",
+        help="Python only: runs the programs on the same inputs in a sandbox, and groups them by what they return.",
+    )
     with st.expander("More"):
         _more()
     pressed = st.button("Run", type="primary", icon=":material/play_arrow:", key="run")
@@ -76,7 +83,17 @@ def ask_for_plan() -> Plan | None:
         return None
     values = {
         name: draft[name]
-        for name in ("prompt", "n_samples", "threshold", "temperature", "max_tokens", "language", "system_prompt", "seed")
+        for name in (
+            "prompt",
+            "n_samples",
+            "threshold",
+            "temperature",
+            "max_tokens",
+            "language",
+            "system_prompt",
+            "seed",
+            "behaviour",
+        )
     }
     if draft["concurrency"]:
         values["concurrency"] = draft["concurrency"]
@@ -111,7 +128,13 @@ def _model() -> str | None:
     choices = [*known] if settings().exposed else [*known, ANOTHER]
     if st.session_state["form-endpoint"] not in choices:
         st.session_state["form-endpoint"] = choices[0]
-    name = st.selectbox("Model from", choices, key="form-endpoint", format_func=lambda choice: _label(choice, known))
+    name = st.selectbox(
+        "Model from",
+        choices,
+        key="form-endpoint",
+        format_func=lambda choice: _label(choice, known),
+        help="Where the model runs: within this program, at an endpoint that was set up, or at another address.",
+    )
     if name == ANOTHER:
         return _another_address()
     endpoint = known[name]
@@ -197,7 +220,7 @@ def _more() -> None:
         None,
         key="form-max_tokens",
         placeholder="the endpoint's own",
-        help="The longest answer.",
+        help="The longest answer, in tokens: pieces of words, of about four characters each.",
     )
     languages = [AUTO, *(language.name for language in LANGUAGES)]
     three.selectbox(
@@ -218,7 +241,15 @@ def _more() -> None:
         placeholder="none",
         help="Answer k is asked for with seed + k, where the endpoint takes seeds.",
     )
-    five.number_input("Requests at a time", 1, 256, None, key="form-concurrency", placeholder="the endpoint's own")
+    five.number_input(
+        "Requests at a time",
+        1,
+        256,
+        None,
+        key="form-concurrency",
+        placeholder="the endpoint's own",
+        help="How many answers are asked for at once. More is quicker, until the endpoint slows down or refuses.",
+    )
     st.text_area(
         "System prompt",
         _DEFAULTS["system_prompt"],

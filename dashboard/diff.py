@@ -34,7 +34,7 @@ _STYLE = """<style>
 .code-diff th, .code-diff td { border: 0; padding: 0 0.4em; vertical-align: top; line-height: 1.5; color: inherit; }
 .code-diff th { text-align: start; overflow-wrap: anywhere; border-bottom: 1px solid rgba(128, 128, 128, 0.6); }
 .code-diff td { font-family: ui-monospace, "Source Code Pro", Menlo, Consolas, monospace; direction: ltr; text-align: left; }
-.code-diff col.line { width: 5.5em; }
+.code-diff col.line { width: 4.6em; }
 .code-diff td.line { text-align: right; white-space: pre; user-select: none; }
 .code-diff td.code { white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
 .code-diff td.note { text-align: center; background: rgba(128, 128, 128, 0.15); }

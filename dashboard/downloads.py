@@ -18,8 +18,9 @@ def show_downloads(run: Run, name: str) -> None:
     stem = path.stem
     with st.container(horizontal=True, key="downloads"):
         _button("JSON", lambda: path.read_bytes(), f"{stem}.json", "application/json")
-        _button("Pairs (CSV)", lambda: pairs_csv(run), f"{stem}_pairs.csv", "text/csv")
-        _button("Summary row (CSV)", lambda: summary_csv([row_of(run, path.as_posix())]), f"{stem}_summary.csv", "text/csv")
+        if len(run.score.samples) >= 2:  # with fewer there are neither pairs nor numbers
+            _button("Pairs (CSV)", lambda: pairs_csv(run), f"{stem}_pairs.csv", "text/csv")
+            _button("Summary row (CSV)", lambda: summary_csv([row_of(run, path.as_posix())]), f"{stem}_summary.csv", "text/csv")
         _button("Answers (zip)", lambda: answers_zip(run), f"{stem}_answers.zip", "application/zip")
         _button("Report (HTML)", lambda: html_report(run), f"{stem}.html", "text/html")
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
+import numpy as np
 import streamlit as st
 
 from dashboard.charts import heatmap
 from dashboard.runtime import runner
 from dashboard.words import answer_name, notice, quote
-from evaluator_core.errors import RunInterrupted
+from evaluator_core.errors import ResultNotFound, RunInterrupted
 from evaluator_core.jobs import ENDED, Job, JobState
 from evaluator_core.scoring import score_replies
-from evaluator_core.types import Score
+from evaluator_core.types import Matrix, Score
 
 _HEATMAP_UP_TO = 60
 _SHOWN = 6
+_LIST_HEIGHT = 380
 
 
 def show_job(job_id: str) -> None:
@@ -40,28 +43,50 @@ def _watch(job_id: str) -> None:
     if job.state is JobState.WAITING:
         words = "Waiting for its turn: other runs are before it."
     elif progress.scoring:
-        words = "Comparing the answers …"
+        words = f"{progress.stage or 'Comparing the answers'} …"
     else:
-        words = f"{good} arrived, {failed} failed, {waiting} to come{_time_left(job_id, good + failed, progress.requested)}"
+        come = f"at most {waiting} to come; {progress.stage}" if progress.stage else f"{waiting} to come"
+        words = f"{good} arrived, {failed} failed, {come}{_time_left(job_id, good + failed, progress.requested)}"
     st.progress((good + failed) / progress.requested, text=words)
     if st.button("Cancel", key="cancel", icon=":material/stop_circle:", help="What has arrived is kept."):
         runner().cancel(job_id)
     left, right = st.columns([5, 6], gap="large")
     with left:
         st.caption("How alike the answers so far are")
-        if 2 <= good <= _HEATMAP_UP_TO:
-            score = _partial_score(job)
-            names = [sample.index for sample in score.samples]
+        if progress.requested <= _HEATMAP_UP_TO:
+            matrix, names = _so_far(job)
             st.altair_chart(
-                heatmap(score.hybrid, names, range(len(names)), title="Hybrid similarity", selectable=False), key="partial"
+                heatmap(
+                    matrix,
+                    names,
+                    range(len(names)),
+                    title="Hybrid similarity",
+                    selectable=False,
+                    room=range(progress.requested),
+                ),
+                theme=None,
+                key="partial",
+                alt="Heatmap of the similarity of the answers that have arrived; the others are still empty",
             )
-        elif good > _HEATMAP_UP_TO:
-            st.markdown("The heatmap comes with the result.")
+        else:
+            st.markdown("With so many answers the heatmap comes with the result.")
     with right:
         st.caption("The latest answers")
-        for reply in progress.replies[::-1][:_SHOWN]:
-            with st.expander(answer_name(reply.index), key=f"live-{reply.index}"):
-                st.code(reply.text[:5000], language=None, wrap_lines=True)
+        # Of a fixed height: answers that arrive push nothing down.
+        with st.container(height=_LIST_HEIGHT, border=False, key="live"):
+            if not progress.replies:
+                st.markdown("The first answer is on its way …")
+            for reply in progress.replies[::-1][:_SHOWN]:
+                with st.expander(answer_name(reply.index), key=f"live-{reply.index}"):
+                    st.code(reply.text[:5000], language=None, wrap_lines=True)
+
+
+def _so_far(job: Job) -> tuple[Matrix, list[int]]:
+    """The similarities of what has arrived, and the indices of the answers."""
+    if len(job.progress.replies) < 2:
+        return np.zeros((0, 0)), []
+    score = _partial_score(job)
+    return score.hybrid, [sample.index for sample in score.samples]
 
 
 def _partial_score(job: Job) -> Score:
@@ -94,7 +119,12 @@ def _open_result(job: Job) -> None:
 def _ended_early(job: Job) -> None:
     notice("warning" if job.state is JobState.CANCELLED else "error", str(job.error))
     if isinstance(job.error, RunInterrupted) or job.run_id:
-        offer_resume(str(job.run_id))
+        with suppress(ResultNotFound):  # nothing was kept where nothing had arrived
+            offer_resume(str(job.run_id))
+    if job.about is not None and st.button("Back to the run", key="back-to-run"):
+        st.query_params.clear()
+        st.query_params["result"] = job.about
+        st.rerun()
 
 
 def offer_resume(run_id: str) -> None:
@@ -103,12 +133,13 @@ def offer_resume(run_id: str) -> None:
     have, wanted = len(unfinished.replies), unfinished.plan.n_samples
     with st.container(horizontal=True):
         if st.button(f"Go on: ask for the other {wanted - have}", key=f"resume-{run_id}", type="primary"):
-            _follow(runner().resume(run_id))
+            follow(runner().resume(run_id))
         if have >= 2 and st.button(f"Score the {have} that arrived", key=f"as-is-{run_id}"):
-            _follow(runner().resume(run_id, ask_missing=False))
+            follow(runner().resume(run_id, ask_missing=False))
 
 
-def _follow(job_id: str) -> None:
+def follow(job_id: str) -> None:
+    """Show a job instead of what is shown now."""
     st.query_params.clear()
     st.query_params["job"] = job_id
     st.rerun()

@@ -2,65 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from dashboard.behaviour_view import show_behaviour, show_witness
 from dashboard.charts import agreement_over_thresholds, distribution, heatmap
 from dashboard.diff import diff_html
 from dashboard.downloads import show_downloads
+from dashboard.safety_view import show_safety
+from dashboard.uncertainty_view import interval_html, show_certainty, uncertainty_of
 from dashboard.words import answer_name, escape, notice, quote
+from evaluator_core.behaviour.pairs import behaviour_matrix, order_by_behaviour
 from evaluator_core.insights import agreement_at, identical_groups, odd_one_out, order_by_likeness, typical_answer
 from evaluator_core.languages import find_language
 from evaluator_core.metrics import CAUTION, LABELS, READING_WORDS, explain, read
 from evaluator_core.run_json import conversation
 from evaluator_core.summary import SummaryRow
-from evaluator_core.types import Matrix, Reading, Run, Sample
+from evaluator_core.types import Matrix, Run, Sample, Score
 
-_READING_COLOURS: dict[Reading, str] = {Reading.STRONG: "green", Reading.MODERATE: "orange", Reading.LOW: "red"}
 _ANSWERS_SHOWN = 10
 
 
 def show_result(run: Run, name: str, earlier: SummaryRow | None = None) -> None:
     """The whole view. ``earlier`` is the last run before it of the same prompt and model, if there is one."""
     quote(run.question)
+    count = len(run.score.samples)
     st.caption(
         f"{_markdown_safe(run.model)} · {_markdown_safe(run.endpoint)} · {_markdown_safe(run.score.language)} · "
-        f"{len(run.score.samples)} answers · {run.created_at:%Y-%m-%d %H:%M:%S}"
+        f"{count} {'answer' if count == 1 else 'answers'} · {run.created_at:%Y-%m-%d %H:%M:%S}"
     )
     _cards(run, earlier)
     for note in run.score.notes:
         notice("warning", note)
-    _pairs(run, name)
-    _threshold(run, name)
-    left, right = st.columns(2, gap="large")
-    with left:
-        _standouts(run)
-    with right:
-        _groups(run)
+    if count >= 2:
+        show_certainty(run, name)
+        _pairs(run, name)
+        show_behaviour(run, name)
+        show_safety(run)
+        _threshold(run, name)
+        left, right = st.columns(2, gap="large")
+        with left:
+            _standouts(run)
+        with right:
+            _groups(run)
+    else:
+        notice("info", "There is nothing to compare with fewer than two answers, and so there are no numbers.")
     _failures(run)
     _answers(run, name)
     show_downloads(run, name)
 
 
 def _cards(run: Run, earlier: SummaryRow | None) -> None:
-    metrics = run.score.metrics
+    metrics, found = run.score.metrics, uncertainty_of(run)
     with st.container(horizontal=True, key="cards"):
         for field, label in LABELS.items():
             value, before = getattr(metrics, field), getattr(earlier, field, None)
             words = explain(field, run.score.threshold)
-            delta = None if value is None or before is None else f"{value - before:+.1f} since the last run"
-            shown = "–" if value is None else f"{value:.1f} %"
-            st.metric(
-                label,
-                shown,
-                delta,
-                help=f"{words[0].upper()}{words[1:]}.",
-                border=True,
-                delta_color="off" if delta and "+0.0" in delta else "normal",
+            delta = None if value is None or before is None else round(value - before, 1) + 0.0
+            with st.container(border=True, key=f"card-{field}"):
+                st.metric(
+                    label,
+                    "–" if value is None else f"{value:.1f} %",
+                    None if delta is None else f"{delta:+.1f}",
+                    delta_color="normal" if delta else "off",
+                    delta_arrow="auto" if delta else "off",
+                    delta_description=None if delta is None else "since the last run",
+                )
+                st.html(f'{interval_html(found, field)}<div class="soft">{words[0].upper()}{words[1:]}.</div>')
+        reading = read(metrics)
+        if reading is not None:
+            words = READING_WORDS[reading].partition(": ")[2]
+            st.html(
+                f'<div class="reading" style="--tone: var(--{reading.value})"><div class="label">Reading</div>'
+                f'<div class="name">{reading.value.capitalize()}</div><p>{words[0].upper()}{words[1:]}</p>'
+                f'<p class="caution">{CAUTION}</p></div>'
             )
-    reading = read(metrics)
-    if reading is not None:
-        st.badge(reading.value.capitalize(), color=_READING_COLOURS[reading])  # type: ignore[arg-type]
-        st.markdown(f"{READING_WORDS[reading]} *{CAUTION}*")
 
 
 @st.fragment
@@ -71,16 +88,29 @@ def _pairs(run: Run, name: str) -> None:
     views: dict[str, Matrix] = {"Hybrid": score.hybrid, "Text": score.text}
     if score.ast is not None:
         views = {"Hybrid": score.hybrid, "Structure": score.ast, "Text": score.text}
-    with st.container(horizontal=True):
-        view = st.segmented_control("Compare by", list(views), default="Hybrid", required=True, key=f"view-{name}")
-        grouped = st.toggle(
-            "Group alike answers",
-            key=f"grouped-{name}",
-            help="Puts answers side by side that are alike, so that families of answers stand out as blocks.",
+    if run.behaviour is not None:
+        views["Behaviour"] = behaviour_matrix(run.behaviour)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = st.segmented_control(
+            "Compare by",
+            list(views),
+            default="Hybrid",
+            required=True,
+            key=f"view-{name}",
+            help=_views_explained(score, run.behaviour is not None),
+        )
+        orders = _orders(run)
+        order_name = st.segmented_control(
+            "Order",
+            list(orders),
+            default="As asked",
+            required=True,
+            key=f"order-{name}",
+            help="Answers that are alike side by side make families of answers stand out as blocks.",
         )
     matrix = views[str(view)]
     names = [sample.index for sample in score.samples]
-    order = order_by_likeness(score.hybrid) if grouped else tuple(range(len(names)))
+    order = orders[str(order_name)]()
     first, second = f"first-{name}", f"second-{name}"
     different = next((pair for pair in score.pairs() if pair.hybrid_similarity < 1), None)
     st.session_state.setdefault(first, different.i if different else names[0])
@@ -95,6 +125,7 @@ def _pairs(run: Run, name: str) -> None:
     with left:
         st.altair_chart(
             heatmap(matrix, names, order, title=f"{view} similarity"),
+            theme=None,
             key=f"heatmap-{name}",
             on_select=choose,
             selection_mode="pair",
@@ -109,8 +140,36 @@ def _pairs(run: Run, name: str) -> None:
         if score.ast is not None:
             parts.insert(1, f"structure **{score.ast[row, column]:.3f}**")
         st.markdown(" · ".join(parts))
+        show_witness(run, i, j)
         codes = score.samples[row].code, score.samples[column].code
-        st.html(diff_html(codes[0], codes[1], left_title=answer_name(i), right_title=answer_name(j)))
+        if any(codes):
+            st.html(diff_html(codes[0], codes[1], left_title=answer_name(i), right_title=answer_name(j)))
+        else:
+            st.markdown("Neither reply holds code, so there is nothing to compare.")
+
+
+def _orders(run: Run) -> dict[str, Callable[[], tuple[int, ...]]]:
+    """The orders in which answers can be shown; each is worked out when it is chosen."""
+    orders: dict[str, Callable[[], tuple[int, ...]]] = {
+        "As asked": lambda: tuple(range(len(run.score.samples))),
+        "By likeness": lambda: order_by_likeness(run.score.hybrid),
+    }
+    if (behaviour := run.behaviour) is not None:
+        orders["By behaviour"] = lambda: order_by_behaviour(behaviour)
+    return orders
+
+
+def _views_explained(score: Score, has_behaviour: bool) -> str:
+    words = {
+        "Structure": "the syntax trees, blind to names, values, comments and layout",
+        "Text": "the characters of the code",
+        "Hybrid": f"{score.weights.structure:g} × structure + {score.weights.text:g} × text",
+    }
+    if score.ast is None:
+        words = {"Text": words["Text"], "Hybrid": "the text alone, for want of a grammar of this language"}
+    if has_behaviour:
+        words["Behaviour"] = "the share of inputs on which both gave the same"
+    return "From 0, nothing in common, to 1, the same. " + " ".join(f"**{view}**: {what}." for view, what in words.items())
 
 
 @st.fragment
@@ -153,10 +212,16 @@ def _groups(run: Run) -> None:
     same = "the same text" if run.score.ast is None else "the same program, up to names, literals and layout"
     different = f"{len(groups)} different {'program' if len(groups) == 1 else 'programs'}"
     st.markdown(f"{different} among {sum(map(len, groups))} answers with code; answers in a group are {same}.")
-    rows = [
-        {"Answers": len(group), "Which": ", ".join(str(run.score.samples[row].index + 1) for row in group)} for group in groups
-    ]
-    st.dataframe(rows, hide_index=True, height=min(300, 38 + 35 * len(rows)))
+    largest = len(groups[0])
+    lines = []
+    for group in (group for group in groups if len(group) > 1):
+        which = ", ".join(str(run.score.samples[row].index + 1) for row in group)
+        bar = f'<div class="bar" style="width: {100 * len(group) / largest:.0f}%"></div>'
+        lines.append(f'<div role="listitem"><strong>{len(group)} answers</strong>: {which}{bar}</div>')
+    alone = [str(run.score.samples[group[0]].index + 1) for group in groups if len(group) == 1]
+    if alone:
+        lines.append(f'<div role="listitem"><span class="soft">On their own: {", ".join(alone)}</span></div>')
+    st.html(f'<div class="groups" role="list">{"".join(lines)}</div>')
 
 
 def _failures(run: Run) -> None:
@@ -179,9 +244,7 @@ def _answers(run: Run, name: str) -> None:
     st.subheader("The answers")
     samples = run.score.samples
     pages = -(-len(samples) // _ANSWERS_SHOWN)
-    page = 1
-    if pages > 1:
-        page = int(st.number_input(f"Page (of {pages})", 1, pages, key=f"page-{name}"))
+    page = st.pagination(pages, key=f"page-{name}") if pages > 1 else 1
     for sample in samples[(page - 1) * _ANSWERS_SHOWN : page * _ANSWERS_SHOWN]:
         reply = sample.reply
         facts = [answer_name(sample.index)]

@@ -7,21 +7,16 @@ import streamlit as st
 from dashboard.navigation import pages
 from dashboard.runtime import settings, sign_in_providers
 from dashboard.server import OPEN_TO_ALL
+from dashboard.style import dress
 from dashboard.words import notice
 from evaluator_core.errors import EvaluatorError
 from evaluator_core.sign_in import OUT_PATH
-
-# Streamlit writes white on the primary colour, which is light in the dark theme. The browser itself tells the themes apart:
-# the server hears of the theme only after the first drawing.
-_INK = """<style>
-[data-testid="stMultiSelect"] span[title], [data-testid="stBaseButton-primary"]:enabled { color: light-dark(#ffffff, #04101c); }
-</style>"""
 
 
 def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_title="AI Evaluator Agent", page_icon="🎯", layout="wide")
-    st.html(_INK)
+    dress()
     providers = sign_in_providers()
     if providers and not st.user.is_logged_in:
         ask_to_sign_in(providers)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
+from heapq import nlargest
 from pathlib import Path
 
 import pandas as pd
 
 from dashboard.runtime import store
-from evaluator_core.store import SUMMARY, Store
+from evaluator_core.errors import EvaluatorError
+from evaluator_core.store import SUMMARY, Store, StoredFacts
 from evaluator_core.summary import COLUMNS, Summary, SummaryRow
 from evaluator_core.types import Run
 
@@ -30,6 +34,20 @@ def read_summary() -> Summary:
 def summary_frame() -> pd.DataFrame:
     """The rows as a table, newest first, with the time as a time, the result's file name, and what a line of the trends shows."""
     return _frame(store().folder, _stamp(store().folder / SUMMARY)).copy(deep=False)
+
+
+def stored_facts(names: Iterable[str]) -> dict[str, StoredFacts]:
+    """What the files of these runs tell beyond their rows, by the name of the file; those that cannot be read are left out."""
+    found = {}
+    for name in names:
+        with suppress(EvaluatorError):
+            found[name] = _facts(store().folder, name, _stamp(store().path_of(name)))
+    return found
+
+
+def newest_rows(count: int) -> list[SummaryRow]:
+    """The rows of the last runs, newest first."""
+    return nlargest(count, read_summary().rows, key=lambda row: row.timestamp)
 
 
 def earlier_run(run: Run) -> SummaryRow | None:
@@ -55,6 +73,11 @@ def _load(folder: Path, name: str, stamp: Stamp) -> Run:
     return Store(folder).load(name)
 
 
+@lru_cache(maxsize=4096)
+def _facts(folder: Path, name: str, stamp: Stamp) -> StoredFacts:
+    return Store(folder).facts(name)
+
+
 @lru_cache(maxsize=2)
 def _summary(folder: Path, stamp: Stamp) -> Summary:
     return Store(folder).summary()
@@ -65,7 +88,7 @@ def _frame(folder: Path, stamp: Stamp) -> pd.DataFrame:
     rows = _summary(folder, stamp).rows
     frame = pd.DataFrame([[getattr(row, column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
     frame["time"] = pd.to_datetime(frame["timestamp"], format="%Y-%m-%d_%H-%M-%S", errors="coerce")
-    frame["name"] = frame["saved_file"].astype(str).str.replace("\\", "/").str.rsplit("/", n=1).str[-1]
+    frame["name"] = [row.file_name for row in rows]
     question = frame["question"].str.slice(0, 200).str.replace(r"\s+", " ", regex=True).str.slice(0, 60)
     frame["series"] = frame["model"].str.slice(0, 40) + " · " + question
     return frame.sort_values("time", ascending=False, kind="stable").reset_index(drop=True)

@@ -7,6 +7,7 @@ from functools import cache
 
 import streamlit as st
 
+from evaluator_core.behaviour.sandbox import shared_sandbox
 from evaluator_core.builtin_model import shared_model
 from evaluator_core.jobs import JobRunner
 from evaluator_core.settings import ServerSettings, results_dir, server_settings
@@ -68,3 +69,4 @@ def close_runtime() -> None:
             _runner.close()
         _runner = _store = None
     shared_model().close()
+    shared_sandbox().close()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from typing import Literal
 
 import streamlit as st
+
+from evaluator_core.errors import EvaluatorError
 
 Tone = Literal["error", "warning", "info"]
 
@@ -33,6 +36,20 @@ def notice(tone: Tone, text: str) -> None:
     st.html(f'<div role="{role}" style="{_STYLE.format(_COLOURS[tone])}">{escape(text)}</div>')
 
 
+def say_error(error: Exception) -> bool:
+    """What a page shows of an error that nothing else caught, in a fragment too: words, never a traceback. True: it was shown."""
+    if isinstance(error, EvaluatorError):
+        notice("error", str(error))
+    else:
+        kind = type(error).__name__
+        notice(
+            "error",
+            f"This part of the page could not be shown: an error in the program ({kind}). Nothing that is stored was lost. "
+            "Load the page again; if that does not help, the server's log has the details.",
+        )
+    return True
+
+
 def quote(text: str, *, lines: int = 4) -> None:
     """A prompt, shown as it was written; a long one scrolls."""
     style = (
@@ -40,6 +57,15 @@ def quote(text: str, *, lines: int = 4) -> None:
         "border-left: 3px solid rgba(128, 140, 155, 0.6); padding: 0.2rem 0.9rem; line-height: 1.6"
     )
     st.html(f'<div style="{style}" tabindex="0" role="region" aria-label="Prompt">{escape(text)}</div>')
+
+
+def swatches(colours: Mapping[str, str]) -> str:
+    """A key to the colours of a chart, as HTML: names of any number and length, which a chart's own legend has no room for."""
+    items = (
+        f'<div role="listitem"><i style="background: {colour}"></i><span>{escape(name)}</span></div>'
+        for name, colour in colours.items()
+    )
+    return f'<div class="swatches" role="list">{"".join(items)}</div>'
 
 
 def answer_name(index: int) -> str:

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.charts import heatmap
+from dashboard.charts import PALETTE, heatmap
 from dashboard.compare_charts import (
     DRAWN,
     LETTERS,
     Chosen,
+    behaviour_html,
     cross_heatmap,
     difference_table,
     distributions,
     metric_bars,
+    settings_html,
     settings_table,
 )
 from dashboard.diff import diff_html
 from dashboard.navigation import go_to
 from dashboard.runs import load_run, summary_frame
-from dashboard.words import answer_name, notice, visible
+from dashboard.words import answer_name, notice, swatches, visible
+from evaluator_core.comparison import compare_runs
 from evaluator_core.cross import common_language, cross_mean, cross_similarity, within_mean
 from evaluator_core.errors import EvaluatorError
 from evaluator_core.insights import typical_answer
 from evaluator_core.metrics import LABELS
+from evaluator_core.statistics import EXPLANATION
 
 MOST = len(LETTERS)
+DIFFERENCE = (
+    "The whiskers of the bars are 95 % intervals. A run is called more consistent only when the interval of the difference of "
+    "the confidences leaves 0 out; the p-value says how often chance alone, dealing the samples to both runs anew, gives as much."
+)
 LISTED = 1000
 ALIKE_WITHIN = 0.02  # means closer than this are called equally alike: a handful of answers cannot tell them apart
-INK = {"light": "#14202e", "dark": "#e8eef5"}
 
 
 def offer_runs() -> dict[str, str]:
@@ -83,8 +90,7 @@ def show_metrics(runs: list[Chosen]) -> None:
     """The numbers, and how far they are from the first run's."""
     st.subheader("The three numbers")
     shown = ", ".join(run.letter for run in runs)
-    ink = INK.get(st.context.theme.type or "", "#7a8794")
-    st.altair_chart(metric_bars(runs, ink=ink), alt=f"Agreement, confidence and normalized confidence of the runs {shown}")
+    st.altair_chart(metric_bars(runs), alt=f"Agreement, confidence and normalized confidence of the runs {shown}")
     columns: dict[str, object] = {"run": "Run", "model": "Model", "time": "Time", "answers": "Answers"}
     for field, label in LABELS.items():
         short = label.split()[0]
@@ -100,7 +106,31 @@ def show_metrics(runs: list[Chosen]) -> None:
         key="compare-differences",
         alt="The three metrics of each run and their differences to run A",
     )
-    st.caption("With few answers a difference of several points can be chance: repeat a run to see how far it moves by itself.")
+    show_differences(runs)
+
+
+def show_differences(runs: list[Chosen]) -> None:
+    """In words: which run is more consistent than the first, and which cannot be told from it."""
+    st.markdown("**Is the difference real?**", help=f"{DIFFERENCE} {EXPLANATION}")
+    first = runs[0]
+    for other in runs[1:]:
+        found = compare_runs(first.run.score, other.run.score, (f"Run {first.letter}", f"Run {other.letter}"))
+        sentence = found.sentence[0].upper() + found.sentence[1:]
+        chance = f" p = {found.confidence.p_value:.3f}." if found.confidence and found.confidence.p_value is not None else ""
+        by_text = " They were compared by text alone." if found.by_text else ""
+        prefix = "" if found.confidence and found.confidence.is_real else f"{first.letter} and {other.letter}: "
+        st.markdown(f"- {prefix}{sentence}.{chance}{by_text}")
+
+
+def show_behaviour(runs: list[Chosen]) -> None:
+    """What the answers do, where they were run."""
+    if not any(chosen.run.behaviour for chosen in runs):
+        return
+    st.subheader("What the answers do")
+    st.html(behaviour_html(runs))
+    missing = [chosen.letter for chosen in runs if chosen.run.behaviour is None]
+    if missing:
+        st.caption(f"The answers of {' and '.join(missing)} were not run: open the run to do so.")
 
 
 def show_heatmaps(runs: list[Chosen]) -> None:
@@ -116,6 +146,7 @@ def show_heatmaps(runs: list[Chosen]) -> None:
                 st.markdown(f"**Run {chosen.letter}**")
                 st.altair_chart(
                     heatmap(score.hybrid, names, range(min(len(names), DRAWN)), title="Hybrid similarity", selectable=False),
+                    theme=None,
                     key=f"compare-heatmap-{chosen.letter}",
                     alt=f"Heatmap of the hybrid similarity of every pair of answers of run {chosen.letter}",
                 )
@@ -124,19 +155,7 @@ def show_heatmaps(runs: list[Chosen]) -> None:
 def show_settings(runs: list[Chosen]) -> None:
     """What was asked and how."""
     st.subheader("Settings")
-    table = settings_table(runs)
-    st.dataframe(
-        table,
-        hide_index=True,
-        height=38 + 35 * len(table),
-        key="compare-settings",
-        column_config={
-            "Differs": st.column_config.TextColumn(width="small"),
-            "Setting": st.column_config.TextColumn(width=130),
-            **{chosen.letter: st.column_config.TextColumn(width="medium") for chosen in runs},
-        },
-        alt="The settings of each run; the first column says whether they differ",
-    )
+    st.html(settings_html(settings_table(runs)))
 
 
 @st.fragment
@@ -195,6 +214,7 @@ def show_cross(first: Chosen, second: Chosen) -> None:
     left, _ = st.columns([5, 3])
     left.altair_chart(
         cross_heatmap(block, first, second, title="Text similarity" if by_text else "Hybrid similarity"),
+        theme=None,
         key="compare-cross",
         alt=f"Heatmap of the similarity of every answer of run {first.letter} to every answer of run {second.letter}",
     )
@@ -227,11 +247,19 @@ if len(listed) < len(labels):
 for problem in st.session_state["compare-problems"]:
     notice("warning", problem)
 chosen_runs = load_chosen(names)
+st.html(
+    swatches(
+        {f"{run.letter} · {labels.get(run.name, run.name)}": colour for run, colour in zip(chosen_runs, PALETTE, strict=False)}
+    )
+)
 if len(chosen_runs) < 2:
     st.markdown(f"Choose at least two runs above, up to {MOST}: their numbers, answers and settings are then shown side by side.")
+    if not names and st.button("Take the two latest runs", key="compare-latest"):
+        go_to("compare", runs=",".join(list(labels)[:2]))
     st.stop()
 
 show_metrics(chosen_runs)
+show_behaviour(chosen_runs)
 show_heatmaps(chosen_runs)
 st.subheader("How alike the pairs are")
 st.altair_chart(distributions(chosen_runs), alt="Share of pairs over their similarity, a line for each run")

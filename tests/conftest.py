@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name in _SETTINGS or (name.startswith("EVALUATOR_") and name != "EVALUATOR_CACHE_DIR"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("EVALUATOR_RESULTS_DIR", str(tmp_path / "results"))
+
+
+@pytest.fixture(autouse=True)
+def main_module_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit's test tool leaves its script as the main module, which processes started later would run anew."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,16 @@ import pandas as pd
 import pytest
 
 from dashboard import charts
-from dashboard.compare_charts import DRAWN, Chosen, cross_heatmap, difference_table, distributions, metric_bars, settings_table
+from dashboard.compare_charts import (
+    DRAWN,
+    Chosen,
+    cross_heatmap,
+    difference_table,
+    distributions,
+    metric_bars,
+    settings_html,
+    settings_table,
+)
 from evaluator_core.metrics import LABELS, pair_values
 from tests.runs import ALIKE, BUILTIN, LOOP, make_run
 
@@ -39,6 +49,15 @@ def test_the_heatmap_holds_every_pair_in_the_order_given() -> None:
     assert (encoding["x"]["field"], encoding["y"]["field"]) == ("Second", "First")
     assert encoding["color"]["scale"] == {"domain": [0, 1], "scheme": "cividis"}
     assert encoding["color"]["legend"]["title"] == "Hybrid similarity"
+
+
+def test_a_heatmap_leaves_room_for_answers_to_come() -> None:
+    alone = charts.heatmap(np.zeros((0, 0)), [], [], title="", room=range(4)).to_dict()
+    some = charts.heatmap(MATRIX, [0, 1, 3], range(3), title="", room=range(4)).to_dict()
+    assert alone["height"] == some["height"] == charts.heatmap(np.eye(4), range(4), range(4), title="").to_dict()["height"]
+    for spec in (alone, some):
+        assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [1, 2, 3, 4]
+    assert {row["First"] for row in rows(some)} == {1, 2, 4}
 
 
 @pytest.mark.parametrize("selectable", [True, False])
@@ -81,30 +100,54 @@ def test_a_trend_draws_dated_runs_and_names_the_one_clicked() -> None:
             "confidence_percent": [77.3, 10.0],
         }
     )
-    spec = charts.trend(frame, "confidence_percent", "Confidence", legend=False).to_dict()
+    spec = charts.trend(frame, "confidence_percent", "Confidence", {"m · p": "#111111", "m · q": "#222222"}).to_dict()
     assert [(row["name"], row["confidence_percent"]) for row in rows(spec)] == [("eval_1.json", 77.3)]
     for layer in spec["layer"]:
         assert layer["encoding"]["y"]["field"] == "confidence_percent"
-        assert layer["encoding"]["y"]["scale"]["domain"] == [0, 100]
+        low, high = layer["encoding"]["y"]["scale"]["domain"]
+        assert low < 0  # a point at either end is shown whole
+        assert high > 100
         assert layer["encoding"]["color"]["legend"] is None
+        assert layer["encoding"]["color"]["scale"] == {"domain": ["m · p", "m · q"], "range": ["#111111", "#222222"]}
     selects = {param["name"]: param["select"] for param in spec["params"]}
     assert selects["run"]["fields"] == ["name"]
     assert selects["zoom"]["encodings"] == ["x"]
 
 
+def test_a_trend_marks_intervals_and_changes() -> None:
+    times = pd.date_range("2025-09-18", periods=3)
+    frame = pd.DataFrame(
+        {
+            "time": times,
+            "series": "m · p",
+            "name": ["eval_1.json", "eval_2.json", "eval_3.json"],
+            "n_samples": 5,
+            "confidence_percent": [77.3, 70.0, 20.0],
+            "low": [60.0, np.nan, 10.0],
+            "high": [90.0, np.nan, 31.5],
+        }
+    )
+    spec = charts.trend(frame, "confidence_percent", "Confidence", {"m · p": "#111111"}, {"m · p": times[2]}).to_dict()
+    rules = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rule"]
+    assert [layer["encoding"]["y2"]["field"] for layer in rules if "y2" in layer["encoding"]] == ["high"]
+    drawn = [spec["datasets"][layer["data"]["name"]] for layer in rules]
+    assert [[row.get("interval") for row in rows] for rows in drawn] == [["60.0 to 90.0", "10.0 to 31.5"], [None]]
+    assert drawn[1][0]["time"].startswith("2025-09-20")
+
+
 def test_the_bars_are_the_metrics_of_each_run() -> None:
     runs = two_runs()
-    spec = metric_bars(runs, ink="#123456").to_dict()
+    spec = metric_bars(runs).to_dict()
     drawn = {(row["letter"], row["Metric"]): row["Percent"] for row in rows(spec)}
     assert drawn == {
         (run.letter, label): getattr(run.run.score.metrics, field) for run in runs for field, label in LABELS.items()
     }
-    assert spec["layer"][1]["mark"]["color"] == "#123456"
+    assert spec["layer"][1]["mark"]["color"] == "currentColor"  # readable in either theme
     assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["A · one", "B · two"]
 
 
 def test_a_run_without_numbers_has_no_bars() -> None:
-    spec = metric_bars([two_runs()[0], Chosen("B", "b.json", make_run([LOOP]))], ink="#000").to_dict()
+    spec = metric_bars([two_runs()[0], Chosen("B", "b.json", make_run([LOOP]))]).to_dict()
     assert {row["letter"] for row in rows(spec)} == {"A"}
 
 
@@ -153,3 +196,13 @@ def test_settings_that_differ_are_told() -> None:
     table = settings_table(two_runs()).set_index("Setting")
     assert table["Differs"][["Model", "Threshold", "Endpoint", "Prompt"]].tolist() == ["yes", "yes", "no", "no"]
     assert table["B"]["Threshold"] == "0.5"
+
+
+def test_settings_that_differ_come_first_and_are_marked_in_words() -> None:
+    runs = [Chosen("A", "a.json", make_run(model="<b>one</b>")), Chosen("B", "b.json", make_run(model="two"))]
+    found = re.findall(
+        r'<tr class="(\w+)"><th scope="row">([\w ]+)( <small>differs</small>)?</th>', settings_html(settings_table(runs))
+    )
+    assert [(kind, bool(mark)) for kind, _, mark in found] == [("differs", True)] + [("same", False)] * 10
+    assert found[0][1].strip() == "Model"
+    assert "<b>" not in settings_html(settings_table(runs))

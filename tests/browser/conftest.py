@@ -63,7 +63,7 @@ expect.set_options(timeout=30_000)  # machines are shared: what must come may co
 _CALM = """milliseconds => {
   const app = document.querySelector("[data-testid=stApp]");
   const calm = app && app.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning"
-    && !document.querySelector("[data-stale=true]")
+    && !document.querySelector("[data-stale=true], [data-testid=stSkeleton]")
     && !document.getAnimations().some(one => one instanceof CSSTransition && one.playState === "running");
   if (!calm) { window.calmSince = undefined; return false; }
   window.calmSince ??= performance.now();

@@ -17,7 +17,7 @@ from tests.served import Dashboard
 PROMPT = "Write a Python function is_palindrome(text) that ignores case, spaces and punctuation."
 RUNS, ANSWERS = 3, 8
 WIDTHS = {"": 1280, "-narrow": 400}
-_TALLEST = 5000
+_TALLEST, _LOOKS = 6000, 8
 
 
 def main(folder: Path) -> None:
@@ -26,7 +26,10 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         dashboard = Dashboard(Path(place))
         store = Store(dashboard.results)
-        saved = [evaluate(PROMPT, n_samples=ANSWERS, seed=100 * seed, max_tokens=200, store=store) for seed in range(RUNS)]
+        saved = [
+            evaluate(PROMPT, n_samples=ANSWERS, seed=100 * seed, max_tokens=200, behaviour=True, store=store)
+            for seed in range(RUNS)
+        ]
         names = [Path(evaluation.saved_file).name for evaluation in saved]
         addresses = {
             "evaluate": "/",
@@ -50,9 +53,14 @@ def _take(browser: Browser, url: str, theme: str, width: int, file: Path) -> Non
     page.goto(url)
     settle(page)
     page.get_by_role("heading").first.wait_for()
-    height = page.evaluate("() => document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": min(_TALLEST, max(900, int(height) + 60))})
-    page.wait_for_timeout(1500)  # charts are drawn anew after a change of size, and nothing tells when
+    height = 0
+    for _ in range(_LOOKS):  # charts are drawn anew after a change of size, and nothing tells when: look until nothing moves
+        settle(page, milliseconds=800)
+        found = int(page.evaluate("() => document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight"))
+        if found == height:
+            break
+        height = found
+        page.set_viewport_size({"width": width, "height": min(_TALLEST, max(900, height + 60))})
     page.screenshot(path=file)
     context.close()
     print(file)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from evaluator_core.metrics import LABELS
 from evaluator_core.store import Store
 from tests.browser.conftest import settle
-from tests.runs import make_run
+from tests.browser.steps import choose_openai, download, serious_barriers, wait_for_result
+from tests.model_server import ModelServer
+from tests.runs import CREATED_AT, make_run
 from tests.served import Dashboard
 
 pytestmark = pytest.mark.xdist_group("pages")
@@ -54,7 +60,7 @@ def test_an_empty_history_invites_to_the_first_run(browser: Browser, tmp_path: P
         page = browser.new_page()
         page.goto(f"{empty.url}/history")
         page.get_by_role("button", name="Go to Evaluate").click()
-        expect(page.get_by_role("button", name="Run")).to_be_visible()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
         page.context.close()
 
 
@@ -66,25 +72,102 @@ def test_damaged_lines_are_counted_and_shown(browser: Browser, tmp_path: Path) -
     with dashboard:
         page = browser.new_page()
         page.goto(f"{dashboard.url}/history")
-        expect(page.get_by_text("1 lines of summary.csv are damaged")).to_be_visible()
+        expect(page.get_by_text("1 line of summary.csv is damaged")).to_be_visible()
         expect(page.get_by_text("1 of 1 runs")).to_be_visible()
         page.context.close()
 
 
-def test_two_visitors_have_forms_of_their_own_and_one_history(browser: Browser, dashboard: Dashboard, stored: list[str]) -> None:
-    first, second = browser.new_page(), browser.new_page()
-    for page, text in ((first, "from the first"), (second, "from the second")):
+def test_two_visitors_have_forms_of_their_own_and_one_history(
+    browser: Browser, dashboard: Dashboard, server: ModelServer
+) -> None:
+    first, second = (browser.new_context(viewport={"width": 1280, "height": 1000}).new_page() for _ in range(2))
+    visitors = ((first, "visit of the first"), (second, "visit of the second"))
+    for page, prompt in visitors:
         page.goto(dashboard.url)
         settle(page)
-        page.get_by_label("Prompt", exact=True).fill(text)
+        page.get_by_label("Prompt", exact=True).fill(prompt)
         page.get_by_label("Prompt", exact=True).blur()
         settle(page)
-    expect(first.get_by_label("Prompt", exact=True)).to_have_value("from the first")
-    expect(second.get_by_label("Prompt", exact=True)).to_have_value("from the second")
-    for page in (first, second):
+    for page, prompt in visitors:
+        expect(page.get_by_label("Prompt", exact=True)).to_have_value(prompt)
+        choose_openai(page)
+        settle(page)
+        page.get_by_role("button", name="Run", exact=True).click()
+    for page, prompt in visitors:
+        wait_for_result(page)
+        expect(page.get_by_role("region", name="Prompt")).to_have_text(prompt)
+    for page, _ in visitors:
         page.goto(f"{dashboard.url}/history")
-        expect(page.get_by_text(re.compile(r"of \d+ runs"))).to_be_visible()
+        page.get_by_label("Prompt contains").fill("visit of the")
+        page.get_by_label("Prompt contains").press("Enter")
+        expect(page.get_by_text(re.compile(r"^2 of \d+ runs$"))).to_be_visible()
         page.context.close()
+
+
+def test_days_filter_the_history_and_what_is_shown_can_be_downloaded(browser: Browser, tmp_path: Path) -> None:
+    dashboard = Dashboard(tmp_path)
+    store = Store(dashboard.results)
+    for days in range(5):
+        store.save(make_run(question=f"day {days}", created_at=CREATED_AT + timedelta(days=days)))
+    with dashboard:
+        page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
+        page.goto(f"{dashboard.url}/history")
+        settle(page)
+        for label, day in (("From", 19), ("To", 21)):
+            page.get_by_label(label, exact=True).locator("[contenteditable]").first.click()
+            page.keyboard.type(f"202509{day}")
+            page.keyboard.press("Escape")
+            settle(page)
+        expect(page.get_by_text("3 of 5 runs")).to_be_visible()
+        rows = list(csv.DictReader(io.StringIO(download(page, "Download what is shown (CSV)").decode())))
+        assert sorted(row["question"] for row in rows) == ["day 1", "day 2", "day 3"]
+        page.context.close()
+
+
+def test_a_click_on_a_point_of_a_trend_opens_its_run_and_back_leads_back(
+    page: Page, dashboard: Dashboard, stored: list[str]
+) -> None:
+    page.goto(f"{dashboard.url}/history")
+    settle(page)
+    page.get_by_label("Prompt contains").fill("question 1")
+    page.get_by_label("Prompt contains").press("Enter")
+    expect(page.get_by_text(re.compile(r"^1 of \d+ runs$"))).to_be_visible()
+    settle(page)
+    chart = page.locator("[data-testid=stVegaLiteChart] canvas").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    x, y, middle = box["x"], box["y"], int(box["width"] / 2)
+    places = ((x + across, y + down) for down in range(60, 130, 4) for across in range(middle - 60, middle + 60, 4))
+    for place in places:  # there is one point, in the middle; the hand shows when the mouse is on it
+        page.mouse.move(*place)
+        if chart.evaluate("canvas => getComputedStyle(canvas).cursor") == "pointer":
+            page.mouse.click(*place)
+            break
+    expect(page.get_by_role("heading", name="Result")).to_be_visible()
+    assert page.url.endswith(f"result={stored[1]}")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Trends")).to_be_visible()
+    settle(page)
+    expect(page.get_by_role("heading", name="Trends")).to_be_visible()
+
+
+def test_a_stored_run_of_one_answer_is_shown_without_numbers(page: Page, dashboard: Dashboard, stored: list[str]) -> None:
+    written = json.loads((dashboard.results / stored[0]).read_text())
+    for name in ("outputs", "conversation_history"):
+        written[name] = written[name][:1]
+    alone = written | {"pairwise": [], "n_samples": 1, **dict.fromkeys(LABELS)}
+    (dashboard.results / "eval_2024-01-01_00-00-00.json").write_text(json.dumps(alone))
+    page.goto(f"{dashboard.url}/?result=eval_2024-01-01_00-00-00.json")
+    expect(page.get_by_text("nothing to compare with fewer than two answers")).to_be_visible()
+    expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_replies_without_code_are_not_called_the_same_code(page: Page, dashboard: Dashboard) -> None:
+    name = Store(dashboard.results).save(make_run(["I would rather not."] * 2, question="refused", model="stored-model")).name
+    page.goto(f"{dashboard.url}/?result={name}")
+    expect(page.locator(".st-key-pair")).to_contain_text("Neither reply holds code")
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -94,19 +177,12 @@ def themed(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/?result={0}", "/compare?runs={0},{1}"])
+@pytest.mark.parametrize("path", [*PAGES, "/?result={0}", "/compare?runs={0},{1}", "/?job=nobody"])
 def test_no_serious_barrier_on_any_page(themed: Page, dashboard: Dashboard, stored: list[str], path: str) -> None:
     themed.goto(dashboard.url + path.format(*stored))
     settle(themed)
     themed.get_by_role("heading").first.wait_for()
-    found = Axe().run(themed).response["violations"]
-    serious = {
-        (violation["id"], node["html"][:160])
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    }
-    assert serious == set()
+    assert serious_barriers(themed) == set()
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/?result={0}", "/compare?runs={0},{1}"])
@@ -119,6 +195,13 @@ def test_nothing_is_cut_off_on_a_narrow_screen(browser: Browser, dashboard: Dash
     width = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
     assert width <= 400
     context.close()
+
+
+def test_the_two_latest_runs_are_a_click_away(page: Page, dashboard: Dashboard, stored: list[str]) -> None:
+    page.goto(f"{dashboard.url}/compare")
+    page.get_by_role("button", name="Take the two latest runs").click()
+    expect(page.get_by_role("heading", name="The three numbers")).to_be_visible()
+    assert page.url.count("eval_") == 2
 
 
 def test_several_rows_of_the_history_are_compared(page: Page, dashboard: Dashboard, stored: list[str]) -> None:
