@@ -7,6 +7,9 @@ RUN python -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt
 # The downloads depend on these modules alone: a change elsewhere does not fetch them again.
 COPY evaluator_core/assets.py evaluator_core/errors.py evaluator_core/
 RUN .venv/bin/python -m evaluator_core.assets
+# Compiled here, the sandbox's Python starts at once for a user who can write nowhere.
+COPY evaluator_core/behaviour/compiled.py evaluator_core/behaviour/
+RUN .venv/bin/python -m evaluator_core.behaviour.compiled && chmod -R a+rX cache/compiled
 
 FROM python:3.11-slim-bookworm
 WORKDIR /app

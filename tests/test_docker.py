@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -15,6 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from evaluator_core.settings import VARIABLES
 from tests.dockerfile import Built, build, read_steps
 from tests.served import ROOT
 
@@ -32,6 +35,11 @@ def test_what_the_steps_copy_is_sent_to_the_builder() -> None:
     steps = [rest.split()[:-1] for name, rest in read_steps((ROOT / "Dockerfile").read_text()) if name == "COPY"]
     copied = {word for words in steps if not words[0].startswith("--from") for word in words}
     assert {word for word in copied if word not in sent and word.partition("/")[0] not in sent} == set()
+
+
+def test_every_setting_can_be_handed_to_the_composed_server() -> None:
+    handed = set(re.findall(r"^      ([A-Z_]+):$", (ROOT / "compose.yaml").read_text(), re.MULTILINE))
+    assert handed == set(VARIABLES) - {"EVALUATOR_RESULTS_DIR", "EVALUATOR_CACHE_DIR"}  # these two are places in the image
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +113,35 @@ def test_the_steps_lead_to_a_server_that_evaluates_as_its_own_user(built: Built)
         saved = Path(container.folder) / answer.json()["saved_file"]
         assert answer.json()["saved_file"].startswith("results/eval_")
         assert saved.stat().st_uid == (10001 if os.geteuid() == 0 else os.geteuid())
+        run: dict[str, str | int] = {
+            "prompt": "Write f(x), so that f(1) is 2.",
+            "n_samples": 2,
+            "max_tokens": 60,
+            "behaviour": True,
+        }
+        answer = requests.post(f"{container.url}/evaluate", json=run, timeout=300)
+        assert answer.status_code == 200, answer.text + container.said()
+        assert "behaviour" in json.loads((Path(container.folder) / answer.json()["saved_file"]).read_text())
         assert "set EVALUATOR_API_TOKEN" in container.said()  # it listens beyond loopback, and nobody set a token
     finally:
         container.stop()
     assert container.health() != 0
+
+
+def test_the_sandbox_is_compiled_in_the_image_and_its_user_can_load_it(built: Built) -> None:
+    """Nothing can be written beside it: without that, each start of a worker would compile for seconds."""
+    (module,) = Path(built.here("/app/cache/compiled")).glob("*.module")
+    load = "import sys; from pathlib import Path; from evaluator_core.behaviour.compiled import read_trusted; "
+    done = subprocess.run(
+        [built.here("/app/.venv/bin/python"), "-c", f"{load}sys.exit(not read_trusted(Path({str(module)!r})))"],
+        cwd=built.here(built.workdir),
+        env=built.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        **built.rights,  # type: ignore[call-overload]
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_results_folder_of_another_user_is_told_at_the_start(built: Built) -> None:

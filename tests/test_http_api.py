@@ -12,7 +12,12 @@ from typing import Any
 
 import pytest
 import requests
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
+from evaluator_core.http_api import Server, api_routes
+from evaluator_core.jobs import JobRunner
+from evaluator_core.settings import ServerSettings
 from evaluator_core.store import Store
 from tests.model_server import ANSWERS, KEY, Answer, ModelServer, replay
 from tests.served import ROOT, Dashboard, until
@@ -76,6 +81,19 @@ def test_curl_with_the_published_payload(served: Dashboard, server: ModelServer)
     assert sum(numbers in line and answer["saved_file"] in line for line in served.said().splitlines()) == 1
 
 
+def test_the_answers_are_run_when_asked_for(served: Dashboard, server: ModelServer) -> None:
+    answer = evaluate(served, {"prompt": "Write is_palindrome(text).", "n_samples": 4, "seed": 0, "behaviour": True})
+    check_numbers(served, answer.json())
+    stored = json.loads(Path(answer.json()["saved_file"]).read_text())["behaviour"]
+    assert stored["target"] == "is_palindrome"
+    assert sum(len(group["members"]) for group in stored["groups"]) == 4
+    assert "wasmtime" in stored["engine"]
+    other = evaluate(served, {"prompt": "Write f in Go.", "n_samples": 2, "language": "go", "behaviour": True}).json()
+    written = json.loads(Path(other["saved_file"]).read_text())
+    assert "behaviour" not in written
+    assert any("only Python can be" in note for note in written["notes"])
+
+
 def test_the_older_form(served: Dashboard, server: ModelServer) -> None:
     body = {
         "target_url": f"{server.base_url}/chat/completions",
@@ -106,12 +124,24 @@ BAD_BODIES: list[tuple[Any, list[str]]] = [
     ({"prompt": "x", "max_tokens": 40_000}, ["max_tokens", "32768 that this server allows"]),
     ({"prompt": "x", "n_sample": 5, "treshold": 1}, ["n_sample: is not a field; did you mean n_samples?", "threshold"]),
     ({"prompt": "x", "n_samples": True}, ["n_samples"]),
+    ({"prompt": "x", "threshold": 10**400, "temperature": 10**4000}, ["threshold", "temperature"]),
+    (
+        {"prompt": "\ud800", "system_prompt": "\udfff", "model": "\ud800"},
+        ["prompt", "system_prompt", "model", "half of a character"],
+    ),
     ({"prompt": "x", "endpoint": "nowhere"}, ["endpoint"]),
+    ({"prompt": "", "endpoint": "nowhere", "n_samples": 1}, ["prompt", "endpoint", "n_samples"]),
+    ({"prompt": "", "model": "builtin/other", "behaviour": "yes"}, ["prompt", "model", "behaviour"]),
     ({"prompt": "x", "endpoint": "ftp://example.org", "model": "m"}, ["endpoint"]),
     ({"prompt": "x", "endpoint": "http://169.254.169.254/v1", "model": "m"}, ["endpoint", "link-local"]),
     ({"prompt": "x", "model": "builtin/other"}, ["model"]),
     ({"prompt": "x", "target_url": "http://u:p@localhost/v1", "n_samples": 0}, ["target_url", "n_samples"]),
     ({"prompt": "x", "target_url": "http://localhost/v1", "request_schema": []}, ["request_schema"]),
+    (
+        {"prompt": "", "target_url": "ftp://x", "request_schema": [], "n_samples": 1},
+        ["prompt", "target_url", "request_schema", "n_s"],
+    ),
+    ({"prompt": "x", "target_url": "http://localhost/v1", "request_schema": {"model": "m", "api_key": "a\nb"}}, ["api_key"]),
     ({"prompt": "x", "request_schema": {"type": "other", "key": 1}}, ["target_url", "request_schema.type", "request_schema.key"]),
 ]
 
@@ -189,6 +219,20 @@ def test_fewer_than_two_answers_are_no_numbers(served: Dashboard, server: ModelS
     assert len(Store(served.results).summary().rows) == before
 
 
+def test_a_fault_of_the_program_is_json_and_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> Store:
+        raise RuntimeError("a secret of the inside")
+
+    def unused() -> JobRunner:
+        raise AssertionError
+
+    with TestClient(Starlette(routes=api_routes(Server(ServerSettings(), broken, unused)))) as client:
+        answer = client.get("/results")
+    assert answer.status_code == 500
+    assert answer.json() == {"error": {"kind": "error", "message": "internal error; the server's log has the details"}}
+    assert "a secret of the inside" in caplog.text
+
+
 def test_results_are_read_back_newest_first_and_paged(served: Dashboard, server: ModelServer) -> None:
     for number in range(3):
         assert evaluate(served, {"prompt": f"paged {number}", "n_samples": 2}).status_code == 200
@@ -196,6 +240,8 @@ def test_results_are_read_back_newest_first_and_paged(served: Dashboard, server:
     assert whole["total"] == len(whole["results"]) == len(Store(served.results).summary().rows)
     times = [row["timestamp"] for row in whole["results"]]
     assert times == sorted(times, reverse=True)
+    # Runs of the same second, too: they were stored one after the other.
+    assert [row["question"] for row in whole["results"][:3]] == ["paged 2", "paged 1", "paged 0"]
     second = requests.get(f"{served.url}/results", params={"per_page": 2, "page": 2}, timeout=30).json()
     assert second["results"] == whole["results"][2:4]
     name = whole["results"][0]["saved_file"].rsplit("/", 1)[-1]
@@ -264,6 +310,8 @@ def test_answers_that_are_there_are_scored_without_a_model(served: Dashboard, se
     assert server.requests == []
     none = requests.post(f"{served.url}/score", json={"outputs": []}, timeout=30)
     assert (none.status_code, none.json()["confidence_percent"]) == (200, None)
+    large = requests.post(f"{served.url}/score", json={"outputs": ["a", "b"], "threshold": 10**400}, timeout=30)
+    assert (large.status_code, "threshold" in large.text) == (400, True)
     bad = requests.post(f"{served.url}/score", json={"outputs": ["a", 1], "threshold": "x", "more": 1}, timeout=30)
     assert bad.status_code == 400
     assert all(name in bad.json()["error"]["message"] for name in ("outputs", "threshold", "more: is not a field"))
@@ -315,6 +363,28 @@ def test_every_answer_carries_the_security_headers(served: Dashboard) -> None:
 @pytest.mark.parametrize("path", ["/", "/models"])
 def test_another_name_for_this_machine_is_refused(served: Dashboard, host: str, path: str) -> None:
     assert requests.get(served.url + path, headers={"Host": host}, timeout=30).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:{port}", b"101"),
+        ("http://localhost:1", b"403"),
+        ("http://127.0.0.1:{port}", b"403"),
+        ("https://evil.example", b"403"),
+        ("null", b"403"),
+        ("", b"403"),
+    ],
+)
+def test_a_page_of_another_site_opens_no_session(served: Dashboard, origin: str, status: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as raw:
+        raw.sendall(
+            f"GET /_stcore/stream HTTP/1.1\r\nHost: localhost:{served.port}\r\nOrigin: {origin.format(port=served.port)}\r\n"
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+        assert raw.recv(100).split(b" ")[1] == status
+    assert "external IP" not in served.said()
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "[::1]:8000"])

@@ -167,6 +167,33 @@ def test_the_pace_of_each_client_is_its_own() -> None:
     assert pace.seconds_to_wait("a", 60.5) == 0
 
 
+def test_behind_a_proxy_each_client_has_its_own_pace_and_pages_their_public_name(tmp_path: Path) -> None:
+    settings = {
+        "EVALUATOR_ALLOWED_HOSTS": "evaluator.example",
+        "EVALUATOR_API_TOKEN": TOKEN,
+        "EVALUATOR_REQUESTS_PER_MINUTE": "2",
+    }
+    with Dashboard(tmp_path, **settings) as dashboard:
+        proxied = {"Host": "evaluator.example", "X-Forwarded-Proto": "https", "Authorization": f"Bearer {TOKEN}"}
+
+        def ask(client: str) -> int:
+            return requests.get(f"{dashboard.url}/results", headers=proxied | {"X-Forwarded-For": client}, timeout=30).status_code
+
+        assert [ask(client) for client in ("192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2")] == [200, 200, 429, 200]
+        form = f"{dashboard.url}/sign-in"
+        answer = requests.post(form, data={"token": TOKEN}, headers=proxied, allow_redirects=False, timeout=30)
+        cookie = answer.headers["Set-Cookie"]
+        assert "Secure" in cookie  # the visitor came by HTTPS
+        for origin, status in (("https://evaluator.example", b"101"), ("https://other.example", b"403")):
+            with socket.create_connection(("127.0.0.1", dashboard.port), timeout=30) as raw:
+                raw.sendall(
+                    f"GET /_stcore/stream HTTP/1.1\r\nHost: evaluator.example\r\nOrigin: {origin}\r\nConnection: Upgrade\r\n"
+                    f"Upgrade: websocket\r\nCookie: {cookie.partition(';')[0]}\r\nSec-WebSocket-Version: 13\r\n"
+                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+                )
+                assert raw.recv(100).split(b" ")[1] == status
+
+
 def test_past_the_limits_there_is_a_clear_answer_and_a_time_to_come_back(tmp_path: Path) -> None:
     opened = threading.Event()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -61,8 +63,8 @@ def test_a_server_killed_under_load_has_lost_no_answer(tmp_path: Path) -> None:
         dashboard = Dashboard(tmp_path, **settings_for(models))
         dashboard.start()
 
-        clients = run_clients(dashboard.url, 20, EACH)
-        models.wait_for_answers(100)
+        clients = run_clients(dashboard.url, CLIENTS, EACH)
+        models.wait_for_answers(300)
         dashboard.kill()
         assert any(client.exception() for client in clients)
         asked = len(models.requests)
@@ -117,6 +119,39 @@ def test_told_to_end_it_answers_who_waits_keeps_journals_and_leaves_no_child(tmp
         assert "are kept" in answers[0].json()["error"]["message"]
         assert psutil.wait_procs(children, timeout=5)[1] == []
         assert len(store.unfinished(store.interrupted()[0]).replies) == 2
+
+
+def endless(number: int, body: dict[str, Any]) -> Answer:
+    """An answer that never returns, unlike any other: each is run by itself, and takes seconds."""
+    return completion(f"```python\ndef f(x):\n    while True:\n        x = {number}\n```")
+
+
+def workers_of(dashboard: Dashboard) -> list[psutil.Process]:
+    children = psutil.Process(dashboard.process.pid).children(recursive=True)
+    return [child for child in children if "evaluator_core.behaviour.worker" in child.cmdline()]
+
+
+@pytest.mark.parametrize("end", ["the client goes", "the server is told to end"])
+def test_answers_that_are_being_run_are_ended_too(tmp_path: Path, end: str) -> None:
+    with ModelServer(endless) as models, Dashboard(tmp_path, **settings_for(models)) as dashboard:
+        store = Store(dashboard.results)
+        body = json.dumps({"prompt": "Write f(x), so that f(1) is 2 and f(2) is 3.", "n_samples": 40, "behaviour": True})
+        with socket.create_connection(("127.0.0.1", dashboard.port), timeout=30) as raw:
+            raw.sendall(
+                "POST /evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
+            until(lambda: bool(workers_of(dashboard)))
+            children = workers_of(dashboard)
+            if end == "the server is told to end":
+                dashboard.process.terminate()
+                assert raw.recv(100).split(b" ")[1] == b"503"
+                assert dashboard.process.wait(10) == -signal.SIGTERM  # and not 1, by the last resort
+        until(lambda: "cancelled with 40 of 40 answers" in dashboard.said())
+        assert psutil.wait_procs(children, timeout=5)[1] == []
+        (kept,) = store.interrupted()
+        assert len(store.unfinished(kept).replies) == 40
+        assert store.names() == ()
 
 
 def test_two_servers_share_one_folder(tmp_path: Path) -> None:
