@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import behaviour, builtin, extraction, pages, sampling, scoring, server
+from benchmarks import behaviour, builtin, extraction, pages, sampling, scoring, server, statistics
 
 BENCHMARKS = {
     "scoring": scoring.main,
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "sampling": sampling.main,
     "builtin": builtin.main,
     "behaviour": behaviour.main,
+    "statistics": statistics.main,
     "pages": pages.main,
     "server": server.main,
 }

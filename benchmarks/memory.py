@@ -39,7 +39,8 @@ def functions_of(source: str, count: int) -> list[str] | None:
     return real_functions(count) if source == "real" else generated_functions(count)
 
 
-def _peak_megabytes() -> float:
+def peak_megabytes() -> float:
+    """The most that this process ever had resident."""
     # On Linux ru_maxrss begins with what the parent had at the time of exec; VmHWM is the process's own.
     if _STATUS.exists():
         for line in _STATUS.read_text().splitlines():
@@ -52,9 +53,9 @@ def _peak_megabytes() -> float:
 def _main(source: str, count: int) -> None:
     functions = functions_of(source, count) or []
     score(functions[:2])  # loads the grammar
-    before = _peak_megabytes()
+    before = peak_megabytes()
     score(functions)
-    print(before, _peak_megabytes())
+    print(before, peak_megabytes())
 
 
 if __name__ == "__main__":
