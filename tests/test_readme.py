@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from evaluator_core.__main__ import Exit
+from evaluator_core.behaviour.in_run import add_behaviour
 from evaluator_core.endpoints import endpoints
 from evaluator_core.languages import LANGUAGES
+from evaluator_core.metrics import LABELS
 from evaluator_core.openapi import description
 from evaluator_core.plan import FIELDS
+from evaluator_core.run_json import format_run
 from evaluator_core.settings import NUMBERS, VARIABLES, ServerSettings
 from evaluator_core.summary import COLUMNS
+from evaluator_core.types import Version
+from tests.runs import CREATED_AT, make_run
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,6 +54,17 @@ def test_every_language_endpoint_and_column_is_named() -> None:
     assert [language.label for language in LANGUAGES if language.label not in README] == []
     assert [name for name in endpoints() if f"`{name}`" not in README] == []
     assert ",".join(COLUMNS) in README
+
+
+def test_every_key_of_a_result_file_is_named() -> None:
+    run = add_behaviour(make_run(), calls=["add([1, 2])"])
+    run = replace(run, versions=(Version(2, run.score.metrics, CREATED_AT),))
+    section = README.partition("## What is in `results/`")[2].partition("\n## ")[0]
+    data = json.loads("".join(format_run(run)))
+    named = {*LABELS, "schema_version"}  # the metrics are "the three metrics"
+    assert {key for key in data if f"`{key}`" not in section and key not in named} == set()
+    parts = {key for key in data["behaviour"] if key not in ("version", "notes")}
+    assert {key for key in parts if f"`{key}`" not in section} == set()
 
 
 def test_every_exit_code_is_documented() -> None:
