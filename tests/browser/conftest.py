@@ -73,4 +73,5 @@ _CALM = """milliseconds => {
 
 def settle(page: Page, milliseconds: int = 200) -> None:
     """Wait until the page has been drawn and nothing runs. One calm moment is not enough: a rerun may be on its way."""
+    page.evaluate("window.calmSince = undefined")  # the calm before the last click says nothing about what it set off
     page.wait_for_function(_CALM, arg=milliseconds)

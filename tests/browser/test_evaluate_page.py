@@ -8,6 +8,7 @@ import json
 import re
 import threading
 import zipfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect
 
+from evaluator_core.insights import order_by_likeness
 from evaluator_core.metrics import LABELS
 from evaluator_core.store import Store
 from tests.browser.conftest import settle
@@ -86,13 +88,17 @@ def test_a_first_run_with_the_built_in_model_from_typing_to_download(page: Page,
 def test_a_click_on_a_cell_opens_that_pair(page: Page, dashboard: Dashboard, grouped: bool) -> None:
     start_run(page, dashboard, answers=6)
     run = Store(dashboard.results).load(wait_for_result(page))
-    if grouped:
-        page.get_by_role("radio", name="By likeness").click()
-        settle(page)
     chart = page.locator("[data-testid=stVegaLiteChart] canvas").first
+    order: Sequence[int] = range(6)
+    if grouped:
+        order = order_by_likeness(run.score.hybrid)
+        chart.evaluate("canvas => canvas.dataset.drawn = 'before'")
+        page.get_by_role("radio", name="By likeness").click()
+        expect(page.locator("canvas[data-drawn=before]")).to_have_count(0)  # another order is another canvas
+        settle(page)
     chart.scroll_into_view_if_needed()
     pair, tooltip = page.locator(".st-key-pair"), page.locator("#vg-tooltip-element")
-    opened = set()
+    opened: list[tuple[int, int]] = []
     for across, down in ((0.95, 0.05), (0.4, 0.5), (0.7, 0.3)):
         box = chart.bounding_box()
         assert box is not None
@@ -108,8 +114,9 @@ def test_a_click_on_a_cell_opens_that_pair(page: Page, dashboard: Dashboard, gro
         expect(pair.get_by_role("combobox", name="Second answer")).to_have_value(f"Answer {second}")
         expect(pair).to_contain_text(f"hybrid {run.score.hybrid[first - 1, second - 1]:.3f}")
         settle(page)
-        opened.add((first, second))
-    assert len(opened) == 3
+        opened.append((first, second))
+    assert len(set(opened)) == 3
+    assert opened[0] == (order[0] + 1, order[-1] + 1)  # the corner at the top right
 
 
 def test_a_pair_is_opened_by_keyboard_alone(page: Page, dashboard: Dashboard) -> None:
