@@ -22,8 +22,9 @@ assets: $(VENV)/.run  ## Fetch the built-in model and the sandbox (105 MB), unle
 browser: $(VENV)/.dev  ## Install a Chromium for the tests, unless there is one
 	$(BIN)/python -m tests.browser.chromium
 
-test: $(VENV)/.dev assets browser  ## Run all tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+# CI sets the variable of that name; on one's own machine the quick tests alone are the ones to run all day.
+test: $(VENV)/.dev assets $(if $(CI),browser)  ## Run the quick tests; with CI=true all of them, in a browser too
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(CI),,-m "not slow") $(ARGS)
 
 check: $(VENV)/.dev  ## Lint and check types
 	$(BIN)/ruff check .

@@ -22,10 +22,9 @@ from evaluator_core.errors import AssetUnavailable, EndpointUnreachable
 from evaluator_core.machine import usable_cores
 
 ROOT = Path(__file__).parents[1]
+
+
 # One worker runs all of them: two models at once would only wait for each other's cores.
-pytestmark = pytest.mark.xdist_group("builtin")
-
-
 @pytest.fixture(scope="module", autouse=True)
 def weights() -> None:
     fetch_asset(MODEL_WEIGHTS)

@@ -21,7 +21,7 @@ from evaluator_core.settings import VARIABLES
 from tests.dockerfile import Built, build, read_steps
 from tests.served import ROOT
 
-pytestmark = pytest.mark.xdist_group("docker")
+pytestmark = pytest.mark.slow
 
 
 def test_the_linter_finds_nothing() -> None:

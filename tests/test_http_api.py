@@ -22,8 +22,6 @@ from evaluator_core.store import Store
 from tests.model_server import ANSWERS, KEY, Answer, ModelServer, replay
 from tests.served import ROOT, Dashboard, until
 
-pytestmark = pytest.mark.xdist_group("http")
-
 SEVEN = [
     "model",
     "question",

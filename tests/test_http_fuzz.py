@@ -15,7 +15,7 @@ from tests.model_server import KEY, ModelServer
 from tests.runs import make_run
 from tests.served import Dashboard
 
-pytestmark = pytest.mark.xdist_group("fuzz")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,6 @@ from tests.model_server import KEY, Answer, ModelServer, replay
 from tests.runs import make_run
 from tests.served import Dashboard
 
-pytestmark = pytest.mark.xdist_group("guard")
-
 TOKEN = "open-sesame-42"
 NAME = "eval_2025-09-18_11-20-03.json"
 BEYOND = {"EVALUATOR_ALLOWED_HOSTS": "127.0.0.1,localhost,evaluator.example"}

@@ -21,7 +21,7 @@ from evaluator_core.store import Store
 from tests.model_server import KEY, Answer, ModelServer, completion, replay
 from tests.served import ROOT, Dashboard, run_clients, until
 
-pytestmark = pytest.mark.xdist_group("load")
+pytestmark = pytest.mark.slow
 
 CLIENTS, EACH = 50, 4
 JSON = dict[str, str | int]

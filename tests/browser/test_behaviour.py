@@ -13,7 +13,7 @@ from tests.browser.steps import serious_barriers
 from tests.runs import make_run
 from tests.served import Dashboard
 
-pytestmark = pytest.mark.xdist_group("behaviour")
+pytestmark = pytest.mark.slow
 
 CODES = [
     "def grade(points):\n    if points > 50:\n        return 'pass'\n    return 'fail'",

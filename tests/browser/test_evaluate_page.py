@@ -27,7 +27,7 @@ from tests.model_server import ANSWERS, KEY, Answer, ModelServer, completion, re
 from tests.runs import ALIKE, BUILTIN, CREATED_AT, LOOP, make_run
 from tests.served import Dashboard
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.slow
 
 
 def test_a_run_from_typing_to_every_download(page: Page, dashboard: Dashboard, browser: Browser, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.model_server import ModelServer
 from tests.runs import CREATED_AT, make_run
 from tests.served import Dashboard
 
-pytestmark = pytest.mark.xdist_group("pages")
+pytestmark = pytest.mark.slow
 
 PAGES = ["/", "/history", "/compare", "/guide"]
 

@@ -16,7 +16,7 @@ from tests.oidc_provider import CLIENT, SECRET, Provider
 from tests.runs import make_run
 from tests.served import ROOT, Dashboard
 
-pytestmark = pytest.mark.xdist_group("sign-in")
+pytestmark = pytest.mark.slow
 
 TOKEN = "open-sesame-42"
 

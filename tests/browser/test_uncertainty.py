@@ -17,7 +17,7 @@ from tests.model_server import ModelServer
 from tests.runs import ALIKE, BUILTIN, CREATED_AT, LOOP, make_run
 from tests.served import Dashboard
 
-pytestmark = pytest.mark.xdist_group("uncertainty")
+pytestmark = pytest.mark.slow
 
 WHILE = "def add(v):\n    s, i = 0, 0\n    while i < len(v):\n        s = s + v[i]\n        i += 1\n    return s"
 REDUCE = "from functools import reduce\ndef add(v):\n    return reduce(lambda a, b: a + b, v, 0)"
