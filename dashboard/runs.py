@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
@@ -11,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from dashboard.runtime import store
+from dashboard.words import one_line
 from evaluator_core.errors import EvaluatorError
 from evaluator_core.store import SUMMARY, Store, StoredFacts
 from evaluator_core.summary import COLUMNS, Summary, SummaryRow
@@ -89,6 +91,16 @@ def _frame(folder: Path, stamp: Stamp) -> pd.DataFrame:
     frame = pd.DataFrame([[getattr(row, column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
     frame["time"] = pd.to_datetime(frame["timestamp"], format="%Y-%m-%d_%H-%M-%S", errors="coerce")
     frame["name"] = [row.file_name for row in rows]
-    question = frame["question"].str.slice(0, 200).str.replace(r"\s+", " ", regex=True).str.slice(0, 60)
-    frame["series"] = frame["model"].str.slice(0, 40) + " · " + question
+    frame["series"] = series_names(list(zip(frame["model"], frame["question"], strict=True)))
     return frame.sort_values("time", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def series_names(asked: list[tuple[str, str]]) -> list[str]:
+    """What the line of each run is called: its model and the beginning of its prompt, numbered where two of them begin alike."""
+    names: dict[tuple[str, str], str] = {}
+    taken: Counter[str] = Counter()
+    for model, question in dict.fromkeys(asked):
+        name = f"{one_line(model, 40)} · {one_line(question, 60)}"
+        taken[name] += 1
+        names[model, question] = name if taken[name] == 1 else f"{name} ({taken[name]})"
+    return [names[pair] for pair in asked]

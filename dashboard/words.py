@@ -25,6 +25,11 @@ def visible(text: str, limit: int | None = None) -> str:
     return "".join(character if character.isprintable() or character in "\n\t" else "\ufffd" for character in cut)
 
 
+def one_line(text: str, limit: int) -> str:
+    """The beginning of a text, its line breaks and runs of blanks made single blanks."""
+    return visible(" ".join(text[: 4 * limit].split()), limit)
+
+
 def escape(text: str) -> str:
     """The text for HTML."""
     return html.escape(visible(text), quote=True)

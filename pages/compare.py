@@ -20,7 +20,7 @@ from dashboard.compare_charts import (
 from dashboard.diff import diff_html
 from dashboard.navigation import go_to
 from dashboard.runs import load_run, summary_frame
-from dashboard.words import answer_name, notice, swatches, visible
+from dashboard.words import answer_name, notice, one_line, swatches, visible
 from evaluator_core.comparison import compare_runs
 from evaluator_core.cross import common_language, cross_mean, cross_similarity, within_mean
 from evaluator_core.errors import EvaluatorError
@@ -40,10 +40,9 @@ ALIKE_WITHIN = 0.02  # means closer than this are called equally alike: a handfu
 def offer_runs() -> dict[str, str]:
     """The label of every run that can be chosen, by the name of its file; newest first."""
     frame = summary_frame().drop_duplicates("name")
-    prompts = frame["question"].astype(str).str.slice(0, 200).str.split().str.join(" ").str.slice(0, 50)
     times = frame["time"].dt.strftime("%Y-%m-%d %H:%M:%S").fillna("no time")
-    parts = zip(frame["name"], times, frame["model"].astype(str), prompts, strict=True)
-    return {name: visible(f"{time} · {model} · {prompt}") for name, time, model, prompt in parts}
+    parts = zip(frame["name"], times, frame["model"], frame["question"], strict=True)
+    return {name: f"{time} · {one_line(model, 60)} · {one_line(prompt, 60)}" for name, time, model, prompt in parts}
 
 
 def adopt_address(known: dict[str, str]) -> None:
@@ -115,11 +114,10 @@ def show_differences(runs: list[Chosen]) -> None:
     first = runs[0]
     for other in runs[1:]:
         found = compare_runs(first.run.score, other.run.score, (f"Run {first.letter}", f"Run {other.letter}"))
-        sentence = found.sentence[0].upper() + found.sentence[1:]
         chance = f" p = {found.confidence.p_value:.3f}." if found.confidence and found.confidence.p_value is not None else ""
         by_text = " They were compared by text alone." if found.by_text else ""
         prefix = "" if found.confidence and found.confidence.is_real else f"{first.letter} and {other.letter}: "
-        st.markdown(f"- {prefix}{sentence}.{chance}{by_text}")
+        st.markdown(f"- {prefix}{found.sentence}.{chance}{by_text}")
 
 
 def show_behaviour(runs: list[Chosen]) -> None:

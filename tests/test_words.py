@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 import app
+from dashboard.runs import series_names
 from dashboard.words import say_error, swatches
 
 
@@ -40,3 +41,12 @@ def test_an_error_for_the_user_is_said_as_it_is_and_never_as_markup() -> None:
 def test_a_key_to_colours_shows_any_name_as_text() -> None:
     assert "<i>" not in swatches({"<i>\u202e": "#123456"})
     assert "#123456" in swatches({"<i>\u202e": "#123456"})
+
+
+def test_prompts_that_begin_alike_are_lines_of_their_own() -> None:
+    begin = "Write a Python function that takes a list of numbers and a second list of numbers, and "
+    asked = [("m", f"{begin}adds them."), ("m", f"{begin}subtracts them."), ("m", f"{begin}adds them."), ("n", "short\n one")]
+    first, second, again, short = series_names(asked)
+    assert first == again != second == f"{first} (2)"
+    assert first.endswith("…")
+    assert short == "n · short one"

@@ -105,7 +105,7 @@ def test_a_real_difference_is_told_from_noise(page: Page, dashboard: Dashboard) 
     few = store_runs(dashboard, [[LOOP, BUILTIN, ALIKE, WHILE, BUILTIN], [LOOP, ALIKE, ALIKE, LOOP, REDUCE]], "noise")
     page.goto(f"{dashboard.url}/compare?runs={','.join(few)}")
     told = page.get_by_text(
-        re.compile(r"These 5 samples cannot tell them apart; (about [\d,]+ each would|1,000 each might not either)")
+        re.compile(r"these 5 samples cannot tell them apart; (about [\d,]+ each would|1,000 each might not either)")
     )
     expect(told).to_be_visible()
 
