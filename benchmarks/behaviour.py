@@ -32,8 +32,9 @@ def main() -> None:
     if records is None:
         print("  the real answers of ../shared/data are not here: nothing more to measure")
         return
+    known = list(records)
     for dataset in ("HumanEval", "ClassEval"):
-        tasks = [record for record in records if record["dataset"] == dataset]
+        tasks = [record for record in known if record["dataset"] == dataset]
         started = time.perf_counter()
         results = [(task, run_behaviour(task["samples"], task["prompt"])) for task in tasks]
         seconds = time.perf_counter() - started

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psutil
 import requests
 
 from tests.model_server import KEY
@@ -28,6 +29,18 @@ def until(happened: Callable[[], bool]) -> None:
             return
         pause.wait(0.01)
     raise AssertionError("it never happened")
+
+
+def sandbox_workers(parent: psutil.Process) -> list[psutil.Process]:
+    """The processes below this one in which answers are run."""
+
+    def is_worker(child: psutil.Process) -> bool:
+        try:
+            return "evaluator_core.behaviour.worker" in child.cmdline()
+        except psutil.NoSuchProcess:  # it ended between the two questions
+            return False
+
+    return [child for child in parent.children(recursive=True) if is_worker(child)]
 
 
 def run_clients(url: str, clients: int, each: int) -> list[Future[list[dict[str, Any]]]]:

@@ -14,6 +14,7 @@ from evaluator_core.behaviour.in_run import with_behaviour
 from evaluator_core.behaviour.records import Input, Kind, Outcome, Source, Step
 from evaluator_core.behaviour.sandbox import Job, Sandbox
 from tests.runs import make_run
+from tests.served import sandbox_workers
 
 HONEST = Job(0, "def f(x):\n    return x + 41")
 ENDLESS = [Job(number, f"def f(x):\n    while True: x = {number}") for number in range(1, 100)]
@@ -28,7 +29,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def workers() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "evaluator_core.behaviour.worker" in child.cmdline()]
+    return sandbox_workers(psutil.Process())
 
 
 @pytest.mark.parametrize("ended_by", ["its switch", "the end of the program"])

@@ -19,7 +19,7 @@ import requests
 
 from evaluator_core.store import Store
 from tests.model_server import KEY, Answer, ModelServer, completion, replay
-from tests.served import ROOT, Dashboard, run_clients, until
+from tests.served import ROOT, Dashboard, run_clients, sandbox_workers, until
 
 pytestmark = pytest.mark.slow
 
@@ -127,8 +127,7 @@ def endless(number: int, body: dict[str, Any]) -> Answer:
 
 
 def workers_of(dashboard: Dashboard) -> list[psutil.Process]:
-    children = psutil.Process(dashboard.process.pid).children(recursive=True)
-    return [child for child in children if "evaluator_core.behaviour.worker" in child.cmdline()]
+    return sandbox_workers(psutil.Process(dashboard.process.pid))
 
 
 @pytest.mark.parametrize("end", ["the client goes", "the server is told to end"])
