@@ -80,7 +80,8 @@ def _offer(name: str, label: str) -> None:
         key=f"calls-{name}",
         height=100,
         placeholder="f([1, 2], 3)\nf([], 0) == 0",
-        help="One a line, literals only; with == and the expected result, answers are also checked for being right. For programs "
+        help="One a line, literals only; with == and the expected result, answers are also checked for being right. For calls "
+        "of one object: a = A(5); a.take(2); a.left(). For programs "
         'that read standard input, one list of lines a line: ["2", "1 2"]. Inputs from the prompt and from types are tried, too.',
     )
     function = st.text_input(

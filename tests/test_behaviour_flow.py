@@ -12,6 +12,7 @@ import pytest
 from evaluator_core.behaviour import behaves_alike, find_witness, from_json, run_behaviour, to_json
 from evaluator_core.behaviour.clusters import label_outcomes
 from evaluator_core.behaviour.correctness import pass_at_k
+from evaluator_core.behaviour.examples import user_inputs
 from evaluator_core.behaviour.inputs import choose_inputs
 from evaluator_core.behaviour.records import Kind, Outcome, Source, Status
 from evaluator_core.errors import InvalidInput, ResultDamaged
@@ -141,6 +142,77 @@ def test_methods_of_a_class() -> None:
     found = run_behaviour([code.format("-"), code.format("+"), code.format("-")], prompt)
     assert [group.members for group in found.groups] == [(0, 2), (1,)]
     assert found.inputs[0].text == "A(5).take(2)"
+
+
+ACCOUNT = """class Account:
+    def __init__(self):
+        self.amount = 0
+    def deposit(self, amount):
+        self.amount += amount
+        return self.amount
+    def withdraw(self, amount):
+        if amount > self.amount:
+            raise ValueError
+        self.amount -= amount
+        return self.amount
+    def left(self):
+        return self.amount
+"""
+SESSION = '''class Account:
+    """
+    >>> account = Account()
+    >>> account.deposit(1000)
+    1000
+    >>> account.withdraw(200)
+    800
+    """
+    def deposit(self, amount: int) -> int: ...
+    def withdraw(self, amount: int) -> int: ...
+    def left(self) -> int:
+        """
+        >>> account = Account()
+        >>> account.left()
+        0
+        """
+'''
+
+
+def test_calls_of_one_doctest_are_of_one_object() -> None:
+    forgetful = ACCOUNT.replace("self.amount -= amount\n        return self.amount", "return self.amount - amount")
+    found = run_behaviour([ACCOUNT, forgetful, ACCOUNT.replace("self.amount", "self.held")], SESSION)
+    assert [item.text for item in found.inputs if item.source is Source.EXAMPLE] == [
+        "Account().deposit(1000)",
+        "a = Account(); a.deposit(1000); a.withdraw(200)",
+        "Account().left()",
+    ]
+    assert found.correctness is not None
+    assert dict(found.correctness.met) == {0: 3, 1: 3, 2: 3}
+    assert [group.members for group in found.groups] == [(0, 2), (1,)]
+    witness = find_witness(found, 0, 1)
+    assert witness is not None
+    assert witness.input.text.startswith("a = Account(); a.deposit(")
+    assert "a.withdraw(" in witness.input.text
+    assert from_json(json.loads(json.dumps(to_json(found)))) == found
+
+
+def test_after_a_call_that_cannot_be_made_here_nothing_is_expected_of_the_object() -> None:
+    prompt = SESSION.replace("account.deposit(1000)\n    1000", "account.deposit(int(input()))")
+    _, inputs = choose_inputs([ACCOUNT], prompt)
+    assert [item.text for item in inputs if item.source is Source.EXAMPLE] == ["Account().left()"]
+
+
+@pytest.mark.parametrize("text", ["f([1, 2], k='x')", "A(5).take(2)", "a = A(5); a.take(2); a.take(1, now=True)"])
+def test_a_call_is_read_as_it_is_written(text: str) -> None:
+    (item,) = user_inputs([f"{text} == 7"])
+    assert (item.text, item.expected) == (text, "7")
+
+
+@pytest.mark.parametrize(
+    "text", ["a = A(5); b.take(2)", "a = 5; a.take(2)", "import os; f(1)", "a = A(5)", "f(x)", "a = A(5); a.b.c(1)"]
+)
+def test_what_is_no_call_is_named(text: str) -> None:
+    with pytest.raises(InvalidInput, match="line 1"):
+        user_inputs([text])
 
 
 def test_generated_inputs_are_the_same_in_every_process_and_leave_no_folder(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,15 @@ def test_a_terminal_shows_progress(openai_at: ModelServer) -> None:
     assert b"3 of 3 answers, 0 failed" in shown
 
 
-def test_ctrl_c_keeps_what_arrived_and_says_how_to_go_on(openai_at: ModelServer) -> None:
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """A process that a script puts into the background ignores Ctrl-C, and so would what it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_keeps_what_arrived_and_says_how_to_go_on(openai_at: ModelServer, heard: None) -> None:
     def script(number: int, body: dict[str, Any]) -> Answer:
         return replay(number, body) if body["seed"] < 2 else Answer(b"", hang=True)
 

@@ -102,7 +102,10 @@ def _metrics(data: Mapping[str, Any]) -> BehaviourMetrics:
 
 
 def _input(item: Mapping[str, Any]) -> Input:
-    steps = tuple(Step(_text(step["name"]), _text(step["arguments"]), _text(step["named"])) for step in item["steps"])
+    steps = tuple(
+        Step(_text(step["name"]), _text(step["arguments"]), _text(step["named"]), step.get("apart") is True)
+        for step in item["steps"]
+    )
     return Input(_text(item["text"]), Source(item["source"]), steps, item["stdin"], item["expected"])
 
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from evaluator_core.behaviour.calls import is_literal, literal
 from evaluator_core.behaviour.clusters import label_outcomes
-from evaluator_core.behaviour.examples import is_literal, literal
 from evaluator_core.behaviour.records import Correctness, Input, Kind, Outcome, Status, Trial
 
 PASS_AT = (1, 2, 3, 5, 10, 20, 50, 100)

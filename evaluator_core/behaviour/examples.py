@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
+from evaluator_core.behaviour.calls import format_steps, is_literal, literal, parse_call, split_expected
 from evaluator_core.behaviour.definitions import Definition
 from evaluator_core.behaviour.records import Input, Source, Step
 from evaluator_core.errors import InvalidInput
@@ -20,18 +20,9 @@ _GIVES = re.compile(
     r"(?:be\s+equal\s+to|equals?|returns?|return|gives?|give|evaluates?\s+to|yields?|outputs?|produces?|is|be)\b:?)\s*[`]?\s*"
 )
 _DOCTEST = re.compile(r"^\s*>>>\s*$")
-
-
-def parse_call(text: str, name: str | None = None) -> tuple[Step, ...] | None:
-    """The steps of ``f(1)``, ``A(1).m(2)``; ``None`` when it is not that, or its arguments are no literals."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            node = ast.parse(text.strip(), mode="eval").body
-            steps = _steps(node)
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        return None
-    return steps if steps and name in (None, steps[0].name) else None
+_ASSIGNED = re.compile(r">>>\s*(\w+)\s*=\s*$")
+_QUOTES = re.compile("\"\"\"|'''")
+_LONGEST_ROW = 12
 
 
 def user_inputs(lines: Sequence[str]) -> tuple[Input, ...]:
@@ -41,7 +32,7 @@ def user_inputs(lines: Sequence[str]) -> tuple[Input, ...]:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        call, expected = _split_expected(text)
+        call, expected = split_expected(text)
         steps = parse_call(call) if len(text) <= MAX_CALL else None
         if steps is None:
             wrong.append(f"line {number}: {text[:60]!r} is not a call with literal values, such as f([1, 2], 3) or f(3) == 9")
@@ -57,7 +48,7 @@ def user_inputs(lines: Sequence[str]) -> tuple[Input, ...]:
 def called_function(lines: Sequence[str]) -> str | None:
     """The function or class that the first of the user's calls calls; ``None`` when there is no call."""
     for line in lines:
-        steps = parse_call(_split_expected(line.strip())[0])
+        steps = parse_call(split_expected(line.strip())[0])
         if steps:
             return steps[0].name
     return None
@@ -92,90 +83,73 @@ def user_programs(lines: Sequence[str]) -> tuple[Input, ...]:
 def prompt_inputs(prompt: str, target: Definition) -> tuple[Input, ...]:
     """The calls of the target that stand in the prompt, with what they give where that is said."""
     found: dict[tuple[Step, ...], Input] = {}
-    made: dict[str, Step] = {}
-    heads = [target.name, *(rf"\w+\.{re.escape(method.name)}" for method in target.methods)]
-    if target.is_class:
-        for match in re.finditer(rf">>>\s*(\w+)\s*=\s*({re.escape(target.name)}\()", prompt):
-            call = _balanced(prompt, match.start(2))
-            steps = parse_call(call) if call else None
-            if steps:
-                made[match.group(1)] = steps[0]
-    pattern = re.compile(
-        rf"(?<![\w.])(?:{'|'.join(heads)})\s*\(" if target.is_class else rf"(?<![\w.]){re.escape(target.name)}\s*\("
-    )
-    for match in pattern.finditer(prompt):
-        if re.search(r"\b(def|class)\s+$", prompt[max(0, match.start() - 12) : match.start()]):
+    for place, call, steps in _method_calls(prompt, target) if target.is_class else _function_calls(prompt, target):
+        if not _fits(steps, target):
             continue
-        call = _balanced(prompt, match.start())
-        steps = _with_subject(call, made, target) if call else None
-        if not call or not steps or not _fits(steps, target):
-            continue
-        expected = _expected(prompt, match.start(), match.start() + len(call))
         known = found.get(steps)
         if known is None or known.expected is None:
+            expected = _expected(prompt, place, place + len(call))
             found[steps] = Input(format_steps(steps), Source.EXAMPLE, steps, expected=expected)
     return tuple(found.values())
 
 
-def literal(text: str) -> Any:
-    """The value of a literal; ``None`` also for what is none."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.literal_eval(text.strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        return None
+def _function_calls(prompt: str, target: Definition) -> Iterator[tuple[int, str, tuple[Step, ...]]]:
+    """Where the function is called, the call, and its steps."""
+    for place, call in _calls_of([re.escape(target.name)], prompt):
+        steps = parse_call(call, target.name)
+        if steps:
+            yield place, call, steps
 
 
-def is_literal(text: str) -> bool:
-    """Whether a text is a literal."""
-    return text.strip() == "None" or literal(text) is not None
+def _method_calls(prompt: str, target: Definition) -> Iterator[tuple[int, str, tuple[Step, ...]]]:
+    """Where a method is called, the call, and its steps: in a doctest, on what the calls before it have made of the object."""
+    made, rows = _first_makers(prompt, target), dict[str, tuple[Step, ...]]()
+    heads = [re.escape(target.name), *(rf"\w+\.{re.escape(method.name)}" for method in target.methods)]
+    docstring = 0
+    for place, call in _calls_of(heads, prompt):
+        line = prompt[prompt.rfind("\n", 0, place) + 1 : place]
+        in_doctest = line.lstrip().startswith(">>>")
+        if len(_QUOTES.findall(prompt, 0, place)) != docstring:  # each docstring begins anew
+            docstring, rows = len(_QUOTES.findall(prompt, 0, place)), {}
+        subject, dot, method = call.partition(".")
+        if not (dot and subject.isidentifier()):
+            steps, name = parse_call(call, target.name), _ASSIGNED.search(line)
+            if steps and name:
+                made[name[1]] = steps[0]
+                rows[name[1]] = steps[:1]
+            elif steps:
+                yield place, call, steps
+            continue
+        maker = made.get(subject)
+        if maker is None:
+            continue
+        row = rows.get(subject, (maker,)) if in_doctest else (maker,)
+        last = parse_call(method)
+        if row and last:
+            yield place, call, (*row, *last)
+        if in_doctest:
+            # After arguments that are no literals, or too many calls, nobody knows here what the object holds.
+            is_known = row and last and len(last) == 1 and len(row) < _LONGEST_ROW
+            rows[subject] = (*row, replace(last[0], apart=True)) if is_known and last else ()
 
 
-def format_steps(steps: Sequence[Step]) -> str:
-    """The steps as a person writes them."""
-    written = []
-    for step in steps:
-        values, named = ast.literal_eval(step.arguments), ast.literal_eval(step.named)
-        parts = [*map(repr, values), *(f"{name}={value!r}" for name, value in named.items())]
-        written.append(f"{step.name}({', '.join(parts)})")
-    return ".".join(written)
+def _first_makers(prompt: str, target: Definition) -> dict[str, Step]:
+    """How each name that stands for an object of the class is made for the first time."""
+    made: dict[str, Step] = {}
+    for place, call in _calls_of([re.escape(target.name)], prompt):
+        name, steps = _ASSIGNED.search(prompt[prompt.rfind("\n", 0, place) + 1 : place]), parse_call(call, target.name)
+        if name and steps:
+            made.setdefault(name[1], steps[0])
+    return made
 
 
-def _steps(node: ast.expr) -> tuple[Step, ...]:
-    if not isinstance(node, ast.Call):
-        raise ValueError("not a call")
-    before: tuple[Step, ...] = ()
-    if isinstance(node.func, ast.Attribute):
-        before, name = _steps(node.func.value), node.func.attr
-    elif isinstance(node.func, ast.Name):
-        name = node.func.id
-    else:
-        raise ValueError("not a name")
-    if any(keyword.arg is None for keyword in node.keywords) or name.startswith("_"):
-        raise ValueError("not plain")
-    values = tuple(ast.literal_eval(argument) for argument in node.args)
-    named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-    return (*before, Step(name, repr(values), repr(named)))
-
-
-def _split_expected(text: str) -> tuple[str, str | None]:
-    try:
-        node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text, None
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
-        expected = ast.unparse(node.comparators[0])
-        return (ast.unparse(node.left), expected) if is_literal(expected) else (text, None)
-    return text, None
-
-
-def _with_subject(call: str, made: dict[str, Step], target: Definition) -> tuple[Step, ...] | None:
-    name, dot, rest = call.partition(".")
-    if target.is_class and dot and name.isidentifier():
-        method = parse_call(rest)
-        return (made[name], *method) if method and name in made else None
-    return parse_call(call, target.name)
+def _calls_of(heads: Sequence[str], prompt: str) -> Iterator[tuple[int, str]]:
+    """Where one of these is called, and the call up to the bracket that closes it."""
+    for match in re.finditer(rf"(?<![\w.])(?:{'|'.join(heads)})\s*\(", prompt):
+        if not re.search(r"\b(def|class)\s+$", prompt[max(0, match.start() - 12) : match.start()]):
+            call = _balanced(prompt, match.start())
+            if call:
+                yield match.start(), call
 
 
 def _fits(steps: tuple[Step, ...], target: Definition) -> bool:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from evaluator_core.behaviour.calls import format_steps
 from evaluator_core.behaviour.definitions import Definition, Parameter, describe, find_target, reads_input
-from evaluator_core.behaviour.examples import called_function, format_steps, prompt_inputs, user_inputs, user_programs
+from evaluator_core.behaviour.examples import called_function, prompt_inputs, user_inputs, user_programs
 from evaluator_core.behaviour.generate import Shape, edges, generate, shape_of_annotation, shape_of_values, usual
 from evaluator_core.behaviour.records import Input, Source, Step
 from evaluator_core.behaviour.words import allowed, other_texts, says_which_texts, shape_from_words
 
 MAX_EDGES, MAX_GENERATED = 10, 12
+MAX_ROWS = 20
 _INT: Shape = ("int", ())
 _STR: Shape = ("str", ())
 _PROGRAM_LINES = ("", "0\n", "1\n", "5\n", "-3\n", "hello\n", "1 2 3\n", "3\n1 2 3\n", "2\n4 4\n", "10\n20\n")
@@ -76,19 +79,34 @@ def _generated(target: Definition, known: Sequence[Input], prompt: str) -> list[
 
 
 def _generated_methods(target: Definition, known: Sequence[Input], prompt: str) -> list[Input]:
+    """Each method on a new object, then after others: what those do to the object shows in the last."""
     makers = [item.steps[0] for item in known]
     if not makers:
-        makers = [Step(target.name, repr(values)) for values in _tuples(target.parameters, [], 2, 1, prompt)][:2]
-    found = []
+        makers = [Step(target.name, repr(values)) for values in _tuples(target.parameters, [], 2, 1, prompt)]
+    if not makers:
+        return []
+    maker, found, typical = makers[0], [], []
     for method in target.methods:
         seen = [
             ast.literal_eval(item.steps[-1].arguments)
             for item in known
             if item.steps[-1].name == method.name and item.steps[-1].named == "{}"
         ]
-        for values in _tuples(method.parameters, seen, 4, 3, prompt):
-            found += [_input((maker, Step(method.name, repr(values)))) for maker in makers[:1]]
-    return found
+        made = _tuples(method.parameters, seen, 4, 3, prompt)
+        found += [_input((maker, Step(method.name, repr(values)))) for values in made]
+        typical.append(Step(method.name, repr((seen or made[-1:])[0])))
+    rows = [item.steps for item in known if len(item.steps) > 2]
+    longest = max(rows, key=len, default=())
+    in_a_row = [(*longest, last) for last in typical] if longest else []
+    # Each method as often as the others, and after each other one before after itself.
+    count = len(typical)
+    for away in (*range(1, count), 0):
+        in_a_row += [(maker, typical[place], typical[(place + away) % count]) for place in range(count)]
+    return found + [_input(_on_one_object(steps)) for steps in in_a_row[:MAX_ROWS]]
+
+
+def _on_one_object(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return (steps[0], *(replace(step, apart=True) for step in steps[1:-1]), steps[-1])
 
 
 def _input(steps: tuple[Step, ...]) -> Input:

@@ -29,6 +29,8 @@ class Step:
     """The positional arguments as the text of a tuple of literals."""
     named: str = "{}"
     """The keyword arguments as the text of a dict of literals."""
+    apart: bool = False
+    """Whether what it gives is left aside: the step after it is a method of the same object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Input:
     """One thing that every answer is put to: calls in a row, or lines on standard input."""
 
     text: str
-    """As a person writes it: ``f([1, 2], 3)``, ``Account(5).withdraw(2)``, or the lines."""
+    """As a person writes it: ``f([1, 2], 3)``, ``A(5).take(2)``, ``a = A(5); a.take(2); a.left()``, or the lines."""
     source: Source
     """Where it comes from."""
     steps: tuple[Step, ...] = ()

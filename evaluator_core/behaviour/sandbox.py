@@ -214,7 +214,7 @@ def _call(item: Input) -> dict[str, Any]:
     last = len(item.steps) - 1
     return {
         "steps": [
-            {"name": step.name, "arguments": step.arguments, "named": step.named, "keep": place < last}
+            {"name": step.name, "arguments": step.arguments, "named": step.named, "keep": place < last and not step.apart}
             for place, step in enumerate(item.steps)
         ]
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from evaluator_core.behaviour.examples import format_steps
+from evaluator_core.behaviour.calls import format_steps
 from evaluator_core.behaviour.records import Input, Source
 
 
@@ -19,12 +19,13 @@ def smaller_inputs(item: Input, most: int) -> list[Input]:
         return [Input(text, Source.SHRUNK, stdin=text) for text in texts[:most]]
     last = item.steps[-1]
     arguments = ast.literal_eval(last.arguments)
-    found = {}
-    for place, value in enumerate(arguments):
-        for form in _smaller(value):
-            changed = (*arguments[:place], form, *arguments[place + 1 :])
-            steps = (*item.steps[:-1], replace(last, arguments=repr(changed)))
-            found[steps] = Input(format_steps(steps), Source.SHRUNK, steps)
+    changed = [
+        (*item.steps[:-1], replace(last, arguments=repr((*arguments[:place], form, *arguments[place + 1 :]))))
+        for place, value in enumerate(arguments)
+        for form in _smaller(value)
+    ]
+    changed += [_without(item.steps, place) for place, step in enumerate(item.steps) if step.apart]
+    found = {steps: Input(format_steps(steps), Source.SHRUNK, steps) for steps in changed}
     return sorted(found.values(), key=lambda entry: (len(entry.text), entry.text))[:most]
 
 
