@@ -62,8 +62,8 @@ def show_witness(run: Run, i: int, j: int) -> None:
         text = escape(witness.input.text if witness.input.stdin is None else f"the input {witness.input.stdin!r}")
         st.html(
             f'<div class="witness" style="border-left: 4px solid {COLOURS[Corner.LOOKS_ALIKE]}; padding: 0.3rem 0.8rem; '
-            f'overflow-wrap: anywhere"><strong>They part on</strong> <code>{text}</code>: {escape(answer_name(i))} '
-            f"<code>{one}</code>, {escape(answer_name(j))} <code>{other}</code></div>"
+            f'overflow-wrap: anywhere"><strong>They part on</strong> <code>{text}</code><br>{escape(answer_name(i))}: '
+            f"<code>{one}</code> · {escape(answer_name(j))}: <code>{other}</code></div>"
         )
         return
     ran = {trial.index for trial in run.behaviour.trials if trial.status is Status.RAN}

@@ -29,7 +29,7 @@ _STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, bidi and zero-width mark
 # Half-transparent colours over whatever page is below, light or dark; the text keeps the page's own colour.
 _STYLE = """<style>
 .code-diff { overflow-x: auto; font-size: 0.85rem; }
-.code-diff table { width: 100%; min-width: 36rem; table-layout: fixed; border-collapse: collapse; color: inherit; }
+.code-diff table { width: 100%; min-width: 30rem; table-layout: fixed; border-collapse: collapse; color: inherit; }
 .code-diff caption { caption-side: top; text-align: start; padding: 0.25rem 0; color: inherit; }
 .code-diff th, .code-diff td { border: 0; padding: 0 0.4em; vertical-align: top; line-height: 1.5; color: inherit; }
 .code-diff th { text-align: start; overflow-wrap: anywhere; border-bottom: 1px solid rgba(128, 128, 128, 0.6); }

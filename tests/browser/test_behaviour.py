@@ -37,7 +37,7 @@ def test_a_stored_run_shows_who_looks_alike_and_differs_and_on_what(page: Page, 
     chosen = section.get_by_role("combobox", name="Pair")
     expect(chosen).to_have_value(re.compile("Answers 1 and 2 · similar code, different behaviour"))
     witness = section.locator(".witness").inner_text()
-    found = re.search(r"They part on (grade\(.*?\)): Answer 1 ('\w+'), Answer 2 ('\w+')", witness)
+    found = re.search(r"They part on (grade\(.*?\))\nAnswer 1: ('\w+') · Answer 2: ('\w+')", witness)
     assert found, witness
     # The two answers, written in this file, are asked the same without any sandbox.
     first, second = (_native(code, found[1]) for code in CODES[:2])
